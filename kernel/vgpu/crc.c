@@ -18,16 +18,21 @@ struct scratch {
 	u8 page[GHYVI_PAGE_BYTES];
 };
 
-/* Planes that are not there are black. */
+/* What a source leaves out is black. Hardware has more planes than a vGPU. */
 static void choose_source(struct ghyvi_picture *picture, u32 control)
 {
+	static const u32 sources[GHYVI_PLANES] = { PIPE_CRC_SOURCE_PLANE_1_SKL,
+						   PIPE_CRC_SOURCE_PLANE_2_SKL,
+						   PIPE_CRC_SOURCE_PLANE_3_SKL };
 	u32 source = control & PIPE_CRC_SOURCE_MASK_SKL;
+	unsigned int i;
 
 	if (source == PIPE_CRC_SOURCE_DMUX_SKL)
 		return;
 	picture->cursor_control = 0;
-	if (source != PIPE_CRC_SOURCE_PLANE_1_SKL)
-		picture->plane_control = 0;
+	for (i = 0; i < GHYVI_PLANES; i++)
+		if (source != sources[i])
+			picture->planes[i].control = 0;
 }
 
 /*

@@ -8,7 +8,7 @@
  * DOC: what the model is, and is not
  *
  * Registers hold what the guest wrote; nothing is scanned out here: plane.c reads the registers of
- * the plane and the cursor. Requests are granted at once: a PLL locks, a port becomes idle, a pipe
+ * the planes and the cursor. Requests are granted at once: a PLL locks, a port becomes idle, a pipe
  * starts, and a message on an AUX channel has its answer, when the store returns. The other ports
  * have no monitor: messages time out, and the I2C of HDMI finds no device.
  *
@@ -276,7 +276,7 @@ void vgpu_display_restore(struct ghyvi_vgpu *vgpu, u64 phase_ns)
 	display->running = vgpu_get(vgpu, PIPEACONF) & PIPECONF_ENABLE;
 	display->phase_ns = min(phase_ns, display->frame_ns);
 	WRITE_ONCE(display->connected, vgpu_get(vgpu, SDEISR) & SDE_PORTB_HOTPLUG_CPT);
-	vgpu_get_plane(vgpu, &display->next);
+	vgpu_get_planes(vgpu, &display->next);
 	vgpu_get_cursor(vgpu, &display->next);
 	/* The guest may be about to read one. */
 	display->crc_picture = display->next;
@@ -317,16 +317,19 @@ static void switch_pipe(struct ghyvi_vgpu *vgpu, bool on)
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
-static void flip(struct ghyvi_vgpu *vgpu, u32 surface)
+/* A plane has another surface, and all that has been stored to its registers before. */
+static void flip(struct ghyvi_vgpu *vgpu, unsigned int plane, u32 surface)
 {
 	unsigned long flags;
 
-	vgpu_set(vgpu, PLANE_SURFLIVE_1_A, surface);
+	vgpu_set(vgpu, PLANE_SURFLIVE_1_A + plane * PLANE_NEXT_BYTES, surface);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	vgpu_get_plane(vgpu, &vgpu->display.next);
-	vgpu->display.flip = true;
-	vgpu_set(vgpu, PIPEA_FLIPCOUNT_G4X, vgpu_get(vgpu, PIPEA_FLIPCOUNT_G4X) + 1);
-	start_timer(vgpu);
+	vgpu_get_plane(vgpu, &vgpu->display.next, plane);
+	if (!plane) {
+		vgpu->display.flip = true;
+		vgpu_set(vgpu, PIPEA_FLIPCOUNT_G4X, vgpu_get(vgpu, PIPEA_FLIPCOUNT_G4X) + 1);
+		start_timer(vgpu);
+	}
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
@@ -446,8 +449,10 @@ void vgpu_display_pipe_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 		set_cursor(vgpu, value);
 		break;
 	case PLANE_SURF_1_A:
+	case PLANE_SURF_1_A + PLANE_NEXT_BYTES:
+	case PLANE_SURF_1_A + 2 * PLANE_NEXT_BYTES:
 		vgpu_set(vgpu, offset, value);
-		flip(vgpu, value);
+		flip(vgpu, (offset - PLANE_SURF_1_A) / PLANE_NEXT_BYTES, value);
 		break;
 	default: /* read-only */
 		break;

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The picture of a vGPU's display, as pipe A sends it to the monitor: its first plane, and the
- * cursor over it. The register file says what they are, the GGTT where their pixels are.
+ * The picture of a vGPU's display, as pipe A sends it to the monitor: its planes, and the cursor
+ * over them. The register file says what they are, the GGTT where their pixels are.
  *
  * A row of tiles is contiguous in the GGTT, one page each. An X tile has 8 rows of 512 bytes, a Y
  * tile 8 columns of 32 rows of 16 bytes.
  *
+ * DOC: rotation
+ *
+ * For a plane that is turned by 90 degrees, the guest maps the pages of its Y tiles in the order
+ * that turns the picture, so that only what is within a tile is still to turn. 180 degrees are the
+ * same pixels from the last one on; 270 degrees are both.
+ *
  * DOC: what is not shown
  *
- * Pixels that no plane covers are black. So is a plane whose format, tiling or rotation is none of
- * those below (i915 sets them only at the request of a program), and a page that is none of the
- * guest's memory. A cursor of another format than ARGB is not drawn. Overlay planes and the scalers
- * are ignored.
+ * Pixels that no plane covers are black. So is a plane whose format or tiling is none of those
+ * below (i915 sets them only at the request of a program), and a page that is none of the guest's
+ * memory. A cursor of another format than ARGB is not drawn. Colour keys, tables of colours and the
+ * scalers are ignored.
  */
 #include <linux/bitfield.h>
 #include <linux/build_bug.h>
@@ -44,10 +50,17 @@ struct reader {
 struct surface {
 	u64 address;
 	u32 pitch; /* bytes from a row to the next; tiled: from a row of tiles */
-	u32 tile_bytes, tile_rows; /* a row of a tile, and their number; 0: linear */
+	u32 tile_bytes,
+		tile_rows; /* a row of a tile, as it is shown, and their number; 0: linear */
 	u32 pixel_bytes;
+	u32 format;
 	bool swapped; /* red and blue */
-	u32 x, y; /* of the first pixel of the rectangle */
+	bool plain; /* pixels are words as on the screen, in that order; the case that has to be fast */
+	bool turned; /* by 90 degrees */
+	s32 step; /* from a pixel on the screen to the next one of a row; -1: the last one is first */
+	u32 alpha_mode; /* PLANE_CTL_ALPHA_*; 0: pixels have none */
+	u32 alpha; /* of the plane */
+	u32 x, y; /* of the first pixel of the rectangle that is on the screen */
 	u32 left, top, right, bottom; /* of the rectangle on the screen */
 };
 
@@ -69,87 +82,195 @@ static u32 rgb_of_565(u16 pixel)
 	       (blue << 3 | blue >> 2);
 }
 
+/* The colours of @over are multiplied by its alpha already. */
+static u32 blend(u32 over, u32 pixel)
+{
+	u32 through = 255 - (over >> 24), result = 0, shift;
+
+	for (shift = 0; shift < 24; shift += 8)
+		result |= min(255u,
+			      (over >> shift & 0xff) +
+				      DIV_ROUND_CLOSEST((pixel >> shift & 0xff) * through, 255u))
+			  << shift;
+	return result;
+}
+
+/* Multiply the four channels of @pixel by @alpha, except for alpha if not @all. */
+static u32 fade(u32 pixel, u32 alpha, bool all)
+{
+	u32 result = all ? 0 : pixel & 0xff000000, shift;
+
+	for (shift = 0; shift < (all ? 32 : 24); shift += 8)
+		result |= DIV_ROUND_CLOSEST((pixel >> shift & 0xff) * alpha, 255u) << shift;
+	return result;
+}
+
+/* The pixel at @from, as 0xAARRGGBB. */
+static u32 read_pixel(const struct surface *surface, const u8 *from)
+{
+	u32 pixel;
+
+	if (surface->pixel_bytes == 2)
+		return rgb_of_565(*(const u16 *)from);
+	pixel = *(const u32 *)from;
+	if (surface->format == PLANE_CTL_FORMAT_XRGB_2101010)
+		pixel = (pixel >> 6 & 0xff0000) | (pixel >> 4 & 0xff00) | (pixel >> 2 & 0xff);
+	if (surface->swapped)
+		pixel = (pixel & 0xff00ff00) | (pixel & 0xff) << 16 | (pixel >> 16 & 0xff);
+	return pixel;
+}
+
+static void put_blended(const struct surface *surface, u32 pixel, u32 *to)
+{
+	switch (surface->alpha_mode) {
+	case PLANE_CTL_ALPHA_SW_PREMULTIPLY:
+		break;
+	case PLANE_CTL_ALPHA_HW_PREMULTIPLY:
+		pixel = fade(pixel, pixel >> 24, false);
+		break;
+	default:
+		pixel |= 0xff000000;
+	}
+	*to = blend(fade(pixel, surface->alpha, true), *to);
+}
+
 static void convert(const struct surface *surface, const u8 *from, u32 *to, u32 bytes)
 {
 	const u32 *wide = (const u32 *)from;
-	const u16 *narrow = (const u16 *)from;
-	u32 i, n = bytes / surface->pixel_bytes;
+	const u8 *end = from + bytes;
+	u32 i, n = bytes / sizeof(u32);
 
-	if (surface->pixel_bytes == 2)
-		for (i = 0; i < n; i++)
-			to[i] = rgb_of_565(narrow[i]);
-	else if (surface->swapped)
-		for (i = 0; i < n; i++)
-			to[i] = (wide[i] & 0xff) << 16 | (wide[i] & 0xff00) |
-				(wide[i] >> 16 & 0xff);
-	else
+	if (surface->alpha_mode || surface->alpha < 255)
+		for (; from < end; from += surface->pixel_bytes, to += surface->step)
+			put_blended(surface, read_pixel(surface, from), to);
+	else if (surface->plain)
 		for (i = 0; i < n; i++)
 			to[i] = wide[i] & 0xffffff;
+	else
+		for (; from < end; from += surface->pixel_bytes, to += surface->step)
+			*to = read_pixel(surface, from) & 0xffffff;
 }
 
-static bool decode_plane(const struct ghyvi_picture *picture, struct surface *surface)
+static bool decode_format(const struct ghyvi_plane *plane, struct surface *surface)
 {
-	u32 control = picture->plane_control;
-	u32 stride = FIELD_GET(PLANE_STRIDE_MASK, picture->plane_stride);
+	u32 control = plane->control;
 
-	if (!(control & PLANE_CTL_ENABLE) || control & PLANE_CTL_UNSHOWN)
-		return false;
-	memset(surface, 0, sizeof(*surface));
-	switch (control & PLANE_CTL_FORMAT_MASK_SKL) {
+	surface->format = control & PLANE_CTL_FORMAT_MASK_SKL;
+	surface->alpha = 255;
+	if (plane->key_mask & PLANE_KEYMSK_ALPHA_ENABLE)
+		surface->alpha = FIELD_GET(PLANE_KEYMAX_ALPHA_MASK, plane->key_max);
+	surface->swapped = control & PLANE_CTL_ORDER_RGBX;
+	surface->pixel_bytes = 4;
+	switch (surface->format) {
 	case PLANE_CTL_FORMAT_XRGB_8888:
-		surface->pixel_bytes = 4;
-		surface->swapped = control & PLANE_CTL_ORDER_RGBX;
-		break;
+		surface->alpha_mode = control & PLANE_CTL_ALPHA_MASK;
+		return true;
+	case PLANE_CTL_FORMAT_XRGB_2101010:
+		return true;
 	case PLANE_CTL_FORMAT_RGB_565:
 		surface->pixel_bytes = 2;
-		break;
+		return true;
 	default:
 		return false;
 	}
-	switch (control & PLANE_CTL_TILED_MASK) {
+}
+
+static bool decode_tiling(const struct ghyvi_plane *plane, struct surface *surface)
+{
+	u32 stride = FIELD_GET(PLANE_STRIDE_MASK, plane->stride);
+
+	surface->turned = plane->control & PLANE_CTL_ROTATE_90;
+	surface->pitch = stride * GHYVI_PAGE_BYTES;
+	switch (plane->control & PLANE_CTL_TILED_MASK) {
 	case PLANE_CTL_TILED_LINEAR:
 		surface->pitch = stride * LINEAR_PITCH_BYTES;
-		break;
+		return !surface->turned;
 	case PLANE_CTL_TILED_X:
 		surface->tile_bytes = X_TILE_BYTES;
 		surface->tile_rows = X_TILE_ROWS;
-		surface->pitch = stride * GHYVI_PAGE_BYTES;
-		break;
+		return !surface->turned;
 	case PLANE_CTL_TILED_Y:
 		surface->tile_bytes = Y_TILE_BYTES;
 		surface->tile_rows = Y_TILE_ROWS;
-		surface->pitch = stride * GHYVI_PAGE_BYTES;
-		break;
+		if (surface->turned) {
+			surface->tile_bytes = Y_TILE_ROWS * surface->pixel_bytes;
+			surface->tile_rows = Y_TILE_BYTES / surface->pixel_bytes;
+		}
+		return true;
 	default:
 		return false;
 	}
-	surface->address = picture->plane_surface & PLANE_SURF_ADDR_MASK;
-	surface->x = FIELD_GET(PLANE_X_MASK, picture->plane_offset);
-	surface->y = FIELD_GET(PLANE_Y_MASK, picture->plane_offset);
-	surface->left = FIELD_GET(PLANE_X_MASK, picture->plane_position);
-	surface->top = FIELD_GET(PLANE_Y_MASK, picture->plane_position);
-	surface->right = min_t(u32,
-			       surface->left + FIELD_GET(PLANE_X_MASK, picture->plane_size) + 1,
-			       picture->width);
-	surface->bottom = min_t(u32,
-				surface->top + FIELD_GET(PLANE_Y_MASK, picture->plane_size) + 1,
-				picture->height);
-	return surface->left < surface->right;
 }
 
-/*
- * Draw row @y of the screen. A pixel is in one page: it is aligned, and so are the rows.
- */
-static void draw_linear(struct reader *reader, const struct surface *surface, u32 y, u32 *row)
+static bool decode_plane(const struct ghyvi_picture *picture, const struct ghyvi_plane *plane,
+			 struct surface *surface)
 {
-	u64 address = surface->address + (u64)(surface->y + y - surface->top) * surface->pitch +
-		      surface->x * surface->pixel_bytes;
-	u32 left = (surface->right - surface->left) * surface->pixel_bytes, bytes;
+	u32 width = FIELD_GET(PLANE_X_MASK, plane->size) + 1;
+	u32 height = FIELD_GET(PLANE_Y_MASK, plane->size) + 1;
 
-	for (row += surface->left; left; left -= bytes, address += bytes) {
-		bytes = min_t(u32, left, GHYVI_PAGE_BYTES - address % GHYVI_PAGE_BYTES);
-		convert(surface, read_page(reader, address, bytes), row, bytes);
-		row += bytes / surface->pixel_bytes;
+	if (!(plane->control & PLANE_CTL_ENABLE) || plane->control & PLANE_CTL_UNSHOWN)
+		return false;
+	memset(surface, 0, sizeof(*surface));
+	if (!decode_format(plane, surface) || !decode_tiling(plane, surface))
+		return false;
+	surface->address = plane->surface & PLANE_SURF_ADDR_MASK;
+	surface->x = FIELD_GET(PLANE_X_MASK, plane->offset);
+	surface->y = FIELD_GET(PLANE_Y_MASK, plane->offset);
+	surface->left = FIELD_GET(PLANE_X_MASK, plane->position);
+	surface->top = FIELD_GET(PLANE_Y_MASK, plane->position);
+	surface->right = min_t(u32, surface->left + width, picture->width);
+	surface->bottom = min_t(u32, surface->top + height, picture->height);
+	if (surface->left >= surface->right || surface->top >= surface->bottom)
+		return false;
+	surface->step = 1;
+	if (plane->control & PLANE_CTL_ROTATE_180) {
+		surface->step = -1;
+		/* The edges that are cut off on the screen are the first ones of the surface. */
+		surface->x += width - (surface->right - surface->left);
+		surface->y += height - (surface->bottom - surface->top);
+	}
+	surface->plain = surface->format == PLANE_CTL_FORMAT_XRGB_8888 && !surface->swapped &&
+			 surface->step > 0;
+	return true;
+}
+
+/* Rows of a surface, and where they are drawn. */
+struct rows {
+	u32 first, end; /* of the surface */
+	u32 *to; /* the pixel of the screen that is the first one of the first row */
+	s32 next; /* from there to that of the next row */
+};
+
+/* A pixel is in one page: it is aligned, and so are the rows. */
+static void draw_linear(struct reader *reader, const struct surface *surface,
+			const struct rows *rows)
+{
+	u32 row, left, bytes, *to;
+	u64 address;
+
+	for (row = rows->first; row < rows->end; row++) {
+		address = surface->address + (u64)row * surface->pitch +
+			  surface->x * surface->pixel_bytes;
+		to = rows->to + (s32)(row - rows->first) * rows->next;
+		left = (surface->right - surface->left) * surface->pixel_bytes;
+		for (; left; left -= bytes, address += bytes) {
+			bytes = min_t(u32, left, GHYVI_PAGE_BYTES - address % GHYVI_PAGE_BYTES);
+			convert(surface, read_page(reader, address, bytes), to, bytes);
+			to += surface->step * (s32)(bytes / surface->pixel_bytes);
+		}
+	}
+}
+
+/* Draw bytes @first to @last of row @row of the Y tile in @page, which is turned. */
+static void draw_turned_row(const struct surface *surface, const u8 *page, u32 row, u32 first,
+			    u32 last, u32 *to)
+{
+	u32 x = row * surface->pixel_bytes, y;
+
+	page += x / Y_COLUMN_BYTES * Y_COLUMN_PAGE_BYTES + x % Y_COLUMN_BYTES;
+	for (; first < last; first += surface->pixel_bytes, to += surface->step) {
+		y = Y_TILE_ROWS - 1 - first / surface->pixel_bytes;
+		convert(surface, page + y * Y_COLUMN_BYTES, to, surface->pixel_bytes);
 	}
 }
 
@@ -159,76 +280,85 @@ static void draw_tile_row(const struct surface *surface, const u8 *page, u32 row
 {
 	u32 bytes;
 
+	if (surface->turned) {
+		draw_turned_row(surface, page, row, first, last, to);
+		return;
+	}
 	if (surface->tile_bytes == X_TILE_BYTES) {
 		convert(surface, page + row * X_TILE_BYTES + first, to, last - first);
 		return;
 	}
-	for (; first < last; first += bytes, to += bytes / surface->pixel_bytes) {
+	for (; first < last; first += bytes) {
 		bytes = min(last - first, Y_COLUMN_BYTES - first % Y_COLUMN_BYTES);
 		convert(surface,
 			page + first / Y_COLUMN_BYTES * Y_COLUMN_PAGE_BYTES + row * Y_COLUMN_BYTES +
 				first % Y_COLUMN_BYTES,
 			to, bytes);
+		to += surface->step * (s32)(bytes / surface->pixel_bytes);
 	}
 }
 
-/* Draw the rows of the screen from @y on that are in one row of tiles. Returns the next one. */
-static u32 draw_tiles(struct reader *reader, const struct surface *surface, u32 y, u32 end,
-		      u32 *pixels, u32 width)
+/* Draw @count rows from @row on, which are in one row of tiles. */
+static void draw_tiles(struct reader *reader, const struct surface *surface, u32 row, u32 count,
+		       u32 *to, s32 next)
 {
-	u32 row = surface->y + y - surface->top, tile_row = row / surface->tile_rows;
-	u32 rows = min(end - y, surface->tile_rows - row % surface->tile_rows), i;
-	u32 at = surface->x * surface->pixel_bytes;
+	u64 tiles = surface->address + (u64)(row / surface->tile_rows) * surface->pitch;
+	u32 at = surface->x * surface->pixel_bytes, i;
 	u32 last = at + (surface->right - surface->left) * surface->pixel_bytes, bytes, first;
 	const u8 *page;
 
-	pixels += surface->left;
 	row %= surface->tile_rows;
-	for (; at < last; at += bytes, pixels += bytes / surface->pixel_bytes) {
+	for (; at < last; at += bytes) {
 		first = at % surface->tile_bytes;
 		bytes = min(last - at, surface->tile_bytes - first);
-		page = read_page(reader,
-				 surface->address + (u64)tile_row * surface->pitch +
-					 (u64)(at / surface->tile_bytes) * GHYVI_PAGE_BYTES,
+		page = read_page(reader, tiles + (u64)(at / surface->tile_bytes) * GHYVI_PAGE_BYTES,
 				 GHYVI_PAGE_BYTES);
-		for (i = 0; i < rows; i++)
+		for (i = 0; i < count; i++)
 			draw_tile_row(surface, page, row + i, first, first + bytes,
-				      pixels + i * width);
+				      to + (s32)i * next);
+		to += surface->step * (s32)(bytes / surface->pixel_bytes);
 	}
-	return y + rows;
 }
 
-static void draw_plane(struct reader *reader, const struct ghyvi_picture *picture, u32 first,
-		       u32 rows, u32 *pixels)
+static void draw_tiled(struct reader *reader, const struct surface *surface,
+		       const struct rows *rows)
+{
+	u32 row, count;
+
+	for (row = rows->first; row < rows->end; row += count) {
+		count = min(rows->end - row, surface->tile_rows - row % surface->tile_rows);
+		draw_tiles(reader, surface, row, count,
+			   rows->to + (s32)(row - rows->first) * rows->next, rows->next);
+	}
+}
+
+/* Draw what of a plane is in the rows of the screen from @first on, of which @pixels is the first. */
+static void draw_plane(struct reader *reader, const struct ghyvi_picture *picture,
+		       const struct ghyvi_plane *plane, u32 first, u32 count, u32 *pixels)
 {
 	struct surface surface;
+	struct rows rows;
 	u32 y, end;
 
-	if (!decode_plane(picture, &surface))
+	if (!decode_plane(picture, plane, &surface))
 		return;
 	y = max(first, surface.top);
-	end = min(first + rows, surface.bottom);
-	while (y < end) {
-		u32 *row = pixels + (y - first) * picture->width;
-
-		if (surface.tile_bytes)
-			y = draw_tiles(reader, &surface, y, end, row, picture->width);
-		else
-			draw_linear(reader, &surface, y++, row);
+	end = min(first + count, surface.bottom);
+	if (y >= end)
+		return;
+	if (surface.step > 0) {
+		rows.first = surface.y + y - surface.top;
+		rows.to = pixels + (y - first) * picture->width + surface.left;
+	} else {
+		rows.first = surface.y + surface.bottom - end;
+		rows.to = pixels + (end - 1 - first) * picture->width + surface.right - 1;
 	}
-}
-
-/* The colours of the cursor are multiplied by its alpha already. */
-static u32 blend(u32 cursor, u32 pixel)
-{
-	u32 through = 255 - (cursor >> 24), result = 0, shift;
-
-	for (shift = 0; shift < 24; shift += 8)
-		result |= min(255u,
-			      (cursor >> shift & 0xff) +
-				      DIV_ROUND_CLOSEST((pixel >> shift & 0xff) * through, 255u))
-			  << shift;
-	return result;
+	rows.end = rows.first + end - y;
+	rows.next = surface.step * (s32)picture->width;
+	if (surface.tile_bytes)
+		draw_tiled(reader, &surface, &rows);
+	else
+		draw_linear(reader, &surface, &rows);
 }
 
 static u32 cursor_size(u32 control)
@@ -245,12 +375,19 @@ static u32 cursor_size(u32 control)
 	}
 }
 
+/* The cursor's pixel number @x of a row of @size. */
+static u32 cursor_pixel(const u32 *row, s32 x, s32 size, bool turned)
+{
+	return row[turned ? size - 1 - x : x];
+}
+
 static void draw_cursor(struct reader *reader, const struct ghyvi_picture *picture, u32 first,
 			u32 rows, u32 *pixels)
 {
 	s32 size = cursor_size(picture->cursor_control), height = size;
 	s32 left = FIELD_GET(CURSOR_POS_X_MASK, picture->cursor_position);
 	s32 top = FIELD_GET(CURSOR_POS_Y_MASK, picture->cursor_position);
+	bool turned = picture->cursor_control & MCURSOR_ROTATE_180;
 	s32 x, x_end, y, y_end;
 	const u32 *cursor;
 	u32 *row;
@@ -267,13 +404,14 @@ static void draw_cursor(struct reader *reader, const struct ghyvi_picture *pictu
 	y_end = min_t(s32, top + height, first + rows);
 	for (y = max_t(s32, top, first); y < y_end; y++) {
 		/* The first page of a cursor begins a row, so a row is in one page. */
-		cursor = (const u32 *)read_page(reader,
-						(u64)(picture->cursor_base & PLANE_SURF_ADDR_MASK) +
-							(y - top) * size * 4,
-						size * 4);
+		cursor = (const u32 *)read_page(
+			reader,
+			(u64)(picture->cursor_base & PLANE_SURF_ADDR_MASK) +
+				(turned ? height - 1 - (y - top) : y - top) * size * 4,
+			size * 4);
 		row = pixels + (y - first) * picture->width;
 		for (x = max(left, 0); x < x_end; x++)
-			row[x] = blend(cursor[x - left], row[x]);
+			row[x] = blend(cursor_pixel(cursor, x - left, size, turned), row[x]);
 	}
 }
 
@@ -287,22 +425,38 @@ void ghyvi_vgpu_draw(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *pictur
 		     u32 rows, u32 *pixels, void *page)
 {
 	struct reader reader = { .vgpu = vgpu, .page = page };
+	unsigned int i;
 
 	memset(pixels, 0, 4 * (size_t)rows * picture->width);
-	draw_plane(&reader, picture, first, rows, pixels);
+	for (i = 0; i < GHYVI_PLANES; i++)
+		draw_plane(&reader, picture, &picture->planes[i], first, rows, pixels);
 	draw_cursor(&reader, picture, first, rows, pixels);
 	ghyvi_count_add(vgpu->params.stats, display_faults, reader.faults);
 	vgpu_unpin_if_failsafe(vgpu); /* a completion may have caused it */
 }
 
-void vgpu_get_plane(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
+void vgpu_get_plane(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture, unsigned int plane)
 {
-	picture->plane_control = vgpu_get(vgpu, PLANE_CTL_1_A);
-	picture->plane_stride = vgpu_get(vgpu, PLANE_STRIDE_1_A);
-	picture->plane_position = vgpu_get(vgpu, PLANE_POS_1_A);
-	picture->plane_size = vgpu_get(vgpu, PLANE_SIZE_1_A);
-	picture->plane_surface = vgpu_get(vgpu, PLANE_SURF_1_A);
-	picture->plane_offset = vgpu_get(vgpu, PLANE_OFFSET_1_A);
+	u32 at = plane * PLANE_NEXT_BYTES;
+
+	picture->planes[plane] = (struct ghyvi_plane){
+		.control = vgpu_get(vgpu, PLANE_CTL_1_A + at),
+		.stride = vgpu_get(vgpu, PLANE_STRIDE_1_A + at),
+		.position = vgpu_get(vgpu, PLANE_POS_1_A + at),
+		.size = vgpu_get(vgpu, PLANE_SIZE_1_A + at),
+		.surface = vgpu_get(vgpu, PLANE_SURF_1_A + at),
+		.offset = vgpu_get(vgpu, PLANE_OFFSET_1_A + at),
+		.key_mask = vgpu_get(vgpu, PLANE_KEYMSK_1_A + at),
+		.key_max = vgpu_get(vgpu, PLANE_KEYMAX_1_A + at),
+	};
+}
+
+void vgpu_get_planes(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_PLANES; i++)
+		vgpu_get_plane(vgpu, picture, i);
 }
 
 void vgpu_get_cursor(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
@@ -330,7 +484,7 @@ static int get_picture(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
 	if (vgpu->paused)
 		return -EBUSY;
 	vgpu_get_size(vgpu, picture);
-	vgpu_get_plane(vgpu, picture);
+	vgpu_get_planes(vgpu, picture);
 	vgpu_get_cursor(vgpu, picture);
 	return 0;
 }

@@ -453,17 +453,29 @@ bool ghyvi_vgpu_has_edid(const struct ghyvi_vgpu *vgpu);
 
 /* Maximum width of a picture, in pixels. */
 #define GHYVI_PICTURE_WIDTH_MAX 8192u
+/* Planes of a picture, without the cursor. */
+#define GHYVI_PLANES 3u
+/**
+ * struct ghyvi_plane - a plane of a picture: the guest's registers.
+ * @control: PLANE_CTL
+ * @stride: PLANE_STRIDE
+ * @position: PLANE_POS
+ * @size: PLANE_SIZE
+ * @surface: PLANE_SURF
+ * @offset: PLANE_OFFSET
+ * @key_mask: PLANE_KEYMSK
+ * @key_max: PLANE_KEYMAX
+ */
+struct ghyvi_plane {
+	u32 control, stride, position, size, surface, offset, key_mask, key_max;
+};
+
 /**
  * struct ghyvi_picture - what the display of a vGPU shows.
  * @width: width in pixels, 1..GHYVI_PICTURE_WIDTH_MAX
  * @height: height in pixels
- * @plane_control: the guest's register PLANE_CTL
- * @plane_stride: PLANE_STRIDE
- * @plane_position: PLANE_POS
- * @plane_size: PLANE_SIZE
- * @plane_surface: PLANE_SURF
- * @plane_offset: PLANE_OFFSET
- * @cursor_control: CURCNTR
+ * @planes: the lowest one first
+ * @cursor_control: the guest's register CURCNTR
  * @cursor_base: CURBASE
  * @cursor_position: CURPOS
  * @cursor_fbc: CUR_FBC_CTL
@@ -472,7 +484,7 @@ bool ghyvi_vgpu_has_edid(const struct ghyvi_vgpu *vgpu);
  */
 struct ghyvi_picture {
 	u32 width, height;
-	u32 plane_control, plane_stride, plane_position, plane_size, plane_surface, plane_offset;
+	struct ghyvi_plane planes[GHYVI_PLANES];
 	u32 cursor_control, cursor_base, cursor_position, cursor_fbc;
 };
 

@@ -217,8 +217,8 @@ struct vgpu_monitor {
  * @armed_frame: number of the frame in which it was started
  * @running: the pipe is on
  * @stopped: the vGPU is paused, and time stands still
- * @flip: the plane has got another surface since the last vertical blank
- * @next: what the plane and the cursor show from the next vertical blank on
+ * @flip: the first plane has got another surface since the last vertical blank
+ * @next: what the planes and the cursor show from the next vertical blank on
  * @crc_wanted: the frame that begins when @timer expires gets a CRC; valid while @armed
  * @crc_due: the guest has not read the CRC of @crc_picture yet
  * @crc_number: changes with each picture of which a CRC is due
@@ -505,8 +505,9 @@ void vgpu_monitor_reset(struct vgpu_display *display);
 unsigned int vgpu_monitor_transfer(struct vgpu_monitor *monitor, const u8 *message,
 				   unsigned int bytes, u8 *reply);
 
-/* plane.c: parts of a picture, from the registers; any context */
-void vgpu_get_plane(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture);
+/* plane.c: parts of a picture, from the registers; any context. @plane: below GHYVI_PLANES */
+void vgpu_get_plane(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture, unsigned int plane);
+void vgpu_get_planes(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture);
 void vgpu_get_cursor(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture);
 void vgpu_get_size(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture);
 

@@ -177,6 +177,59 @@ static void a_source_leaves_other_planes_out(void **state)
 	assert_int_not_equal(expected_crc(false), expected_crc(true));
 }
 
+/* Plane @plane shows what the first one does, or what its registers say. */
+static void show_plane(u32 plane, u32 surface)
+{
+	u32 at = plane * PLANE_NEXT_BYTES;
+
+	wr(PLANE_STRIDE_1_A + at, 13);
+	wr(PLANE_SIZE_1_A + at, (HEIGHT - 1) << 16 | (WIDTH - 1));
+	wr(PLANE_CTL_1_A + at, PLANE_CTL_ENABLE | PLANE_CTL_FORMAT_XRGB_8888);
+	wr(PLANE_SURF_1_A + at, surface);
+}
+
+static void each_plane_is_a_source(void **state)
+{
+	static const u32 sources[] = { 0, 2, 6 };
+	u32 plane, first = expected_crc(true);
+
+	for (plane = 1; plane < GHYVI_PLANES; plane++) {
+		wr(PIPE_CRC_CTL_A, PIPE_CRC_ENABLE | sources[plane] << 28);
+		assert_int_equal(crc(), black_crc());
+		show_plane(plane, SURFACE);
+		assert_int_equal(crc(), first);
+		show_plane(plane, SURFACE_2);
+		assert_int_not_equal(crc(), first);
+		wr(PIPE_CRC_CTL_A, WHOLE_PIPE);
+		assert_int_equal(crc(), expected_crc(false));
+		wr(PIPE_CRC_CTL_A, PIPE_CRC_ENABLE);
+		assert_int_equal(crc(), first);
+	}
+}
+
+static void the_registers_of_a_plane_count_when_its_surface_is_stored(void **state)
+{
+	u32 plane, at, first, second;
+
+	wr(PIPE_CRC_CTL_A, WHOLE_PIPE);
+	for (plane = 0; plane < GHYVI_PLANES; plane++) {
+		at = plane * PLANE_NEXT_BYTES;
+		show_plane(plane, SURFACE + plane * 0x1000);
+		first = crc();
+		wr(PLANE_POS_1_A + at, 3 << 16 | 5);
+		assert_int_equal(crc(), first);
+		/* The surface of another plane leaves this one alone. */
+		wr(PLANE_SURF_1_A + (plane + 1) % GHYVI_PLANES * PLANE_NEXT_BYTES,
+		   rd(PLANE_SURF_1_A + (plane + 1) % GHYVI_PLANES * PLANE_NEXT_BYTES));
+		assert_int_equal(crc(), first);
+		wr(PLANE_SURF_1_A + at, SURFACE + plane * 0x1000);
+		assert_int_equal(rd(PLANE_SURFLIVE_1_A + at), SURFACE + plane * 0x1000);
+		second = crc();
+		assert_int_not_equal(second, first);
+		assert_int_equal(second, expected_crc(false));
+	}
+}
+
 static void what_is_not_the_guests_is_black(void **state)
 {
 	u32 one_page;
@@ -380,6 +433,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(equal_pictures_have_equal_crcs_and_no_others),
 		TEST(a_source_leaves_other_planes_out),
+		TEST(each_plane_is_a_source),
+		TEST(the_registers_of_a_plane_count_when_its_surface_is_stored),
 		TEST(what_is_not_the_guests_is_black),
 		TEST(nothing_is_computed_that_the_guest_does_not_read),
 		TEST(a_crc_is_of_the_picture_that_the_frame_begins_with),

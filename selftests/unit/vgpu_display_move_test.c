@@ -175,9 +175,15 @@ static void a_second_block_of_another_size_is_refused(void **state)
 /* Its interrupt was sent at the source: the guest is about to read it. */
 static void a_crc_that_is_due_is_computed_by_the_other_host(void **state)
 {
-	static const u32 black;
+	const u32 pixel = 0x123456, plane = 2 * PLANE_NEXT_BYTES;
+	u64 *table = ghyvi_vgpu_ggtt_table(from.vgpu);
 	u32 frame;
 
+	/* One pixel, of the highest plane. */
+	WRITE_ONCE(table[MOVE_WINDOW / GHYVI_PAGE_BYTES], MOVE_RAM_GPA | GHYVI_ENTRY_PRESENT);
+	*(u32 *)move_ram = pixel;
+	move_wr(&from, PLANE_CTL_1_A + plane, PLANE_CTL_ENABLE | PLANE_CTL_FORMAT_XRGB_8888);
+	move_wr(&from, PLANE_SURF_1_A + plane, MOVE_WINDOW);
 	move_wr(&from, PIPE(IRQ_IMR), ~(u32)GEN8_PIPE_CDCLK_CRC_DONE);
 	move_wr(&from, PIPE(IRQ_IER), GEN8_PIPE_CDCLK_CRC_DONE);
 	move_wr(&from, PIPE_CRC_CTL_A, PIPE_CRC_ENABLE | PIPE_CRC_SOURCE_DMUX_SKL);
@@ -187,7 +193,7 @@ static void a_crc_that_is_due_is_computed_by_the_other_host(void **state)
 	frame = move_rd(&to, PIPEA_FRMCOUNT_G4X);
 	assert_int_equal(move_rd(&to, PIPE(IRQ_IIR)), GEN8_PIPE_CDCLK_CRC_DONE);
 	assert_int_equal(move_rd(&to, PIPE_CRC_RES_1_A),
-			 crc32_le(~0u, (const void *)&black, sizeof(black)));
+			 crc32_le(~0u, (const void *)&pixel, sizeof(pixel)));
 	pass(USUAL_NS);
 	assert_int_equal(move_rd(&to, PIPEA_FRMCOUNT_G4X), frame + 1);
 }

@@ -14,40 +14,79 @@
 #define BYTE 0x5au
 #define WINDOW_PAGES (MOVE_WINDOW_BYTES / GHYVI_PAGE_BYTES)
 #define ROWS 32u
+#define FADE 0x90u
 
 static struct move_host host;
 static u32 page[GHYVI_PAGE_BYTES / 4];
-static u32 allowed[6];
-static u32 nr_allowed;
+/* The colours that pixels may have, and the same as a table. */
+static u32 colours[20000];
+static u32 nr_colours;
+static bool allowed[1 << 24];
 
-static u32 blended(u32 below)
+static void allow(u32 colour)
+{
+	if (allowed[colour])
+		return;
+	assert_in_range(nr_colours, 0, ARRAY_SIZE(colours) - 1);
+	allowed[colour] = true;
+	colours[nr_colours++] = colour;
+}
+
+static u32 of_255(u32 value, u32 part)
+{
+	return (value * part * 2 + 255) / 510;
+}
+
+/* @colour, whose alpha is @alpha and, if @premultiplied, in it, on a plane of alpha @fade, over @below. */
+static u32 blended(u32 below, u32 colour, u32 alpha, bool premultiplied, u32 fade)
 {
 	u32 i, result = 0, channel;
 
-	for (i = 0; i < 3; i++) {
-		channel = BYTE + ((below >> 8 * i & 255) * (255 - BYTE) + 127) / 255;
-		result |= (channel > 255 ? 255 : channel) << 8 * i;
+	for (i = 0; i < 24; i += 8) {
+		channel = premultiplied ? colour >> i & 255 : of_255(colour >> i & 255, alpha);
+		channel =
+			of_255(channel, fade) + of_255(below >> i & 255, 255 - of_255(alpha, fade));
+		result |= (channel > 255 ? 255 : channel) << i;
 	}
 	return result;
 }
 
+/* A plane, or the cursor, which is an opaque or a premultiplied plane. */
+static void allow_a_plane(void)
+{
+	/* Black; a pixel of 32 bits, one of 16 bits, one of three times 10 bits in each order. */
+	const u32 opaque[] = {
+		0,
+		BYTE << 16 | BYTE << 8 | BYTE,
+		(11u * 8 + 11 / 4) << 16 | (18u * 4 + 18 / 16) << 8 | (26u * 8 + 26 / 4),
+		0x69a596,
+		0x96a569,
+	};
+	u32 below = nr_colours, i, k;
+
+	for (i = 0; i < ARRAY_SIZE(opaque); i++)
+		allow(opaque[i]);
+	for (k = 0; k < below; k++) {
+		for (i = 0; i < ARRAY_SIZE(opaque); i++)
+			allow(blended(colours[k], opaque[i], 255, true, FADE));
+		for (i = 0; i < 4; i++)
+			allow(blended(colours[k], opaque[1], BYTE, i & 1, i & 2 ? FADE : 255));
+	}
+}
+
 static int set_up(void **state)
 {
-	/* Black, a pixel of 32 bits, one of 16 bits. */
-	const u32 planes[] = { 0, BYTE << 16 | BYTE << 8 | BYTE,
-			       (11u * 8 + 11 / 4) << 16 | (18u * 4 + 18 / 16) << 8 |
-				       (26u * 8 + 26 / 4) };
 	u32 i;
 
 	move_host_begin(&host, NULL);
 	memset(move_ram, BYTE, MOVE_RAM_PAGES * GHYVI_PAGE_BYTES);
 	assert_int_equal(ghyvi_vgpu_set_display(host.vgpu, true), 0);
 	ghyvi_vgpu_set_bar0(host.vgpu, MOVE_BAR0_GPA);
-	nr_allowed = 0;
-	for (i = 0; i < ARRAY_SIZE(planes); i++) {
-		allowed[nr_allowed++] = planes[i];
-		allowed[nr_allowed++] = blended(planes[i]);
-	}
+	nr_colours = 0;
+	memset(allowed, 0, sizeof(allowed));
+	allow(0);
+	for (i = 0; i < GHYVI_PLANES + 1; i++)
+		allow_a_plane();
 	return 0;
 }
 
@@ -55,16 +94,6 @@ static int tear_down(void **state)
 {
 	move_host_end(&host);
 	return 0;
-}
-
-static bool is_allowed(u32 value)
-{
-	u32 i;
-
-	for (i = 0; i < nr_allowed; i++)
-		if (allowed[i] == value)
-			return true;
-	return false;
 }
 
 /* Mostly a page of the guest, else anything. */
@@ -122,27 +151,40 @@ static u32 plausible(struct random *r, u32 value)
 	}
 }
 
+static void change_plane(struct random *r, u32 at, u32 width, u32 height)
+{
+	static const u32 formats[] = { 4u << 24, 4u << 24 | 1u << 20, 14u << 24, 2u << 24,
+				       2u << 24 | 1u << 20 };
+	static const u32 tilings[] = { 0, 1u << 10, 4u << 10, 4u << 10 | 1 };
+	static const u32 alphas[] = { 0, 0, 2u << 4, 3u << 4 };
+
+	move_wr(&host, PLANE_CTL_1_A + at,
+		plausible(r, 1u << 31 | formats[random_range(r, 0, 4)] |
+				     tilings[random_range(r, 0, 3)] |
+				     alphas[random_range(r, 0, 3)] |
+				     (random_range(r, 0, 3) ? 0 : PLANE_CTL_ROTATE_180)));
+	move_wr(&host, PLANE_STRIDE_1_A + at, plausible(r, random_range(r, 0, 40)));
+	move_wr(&host, PLANE_POS_1_A + at,
+		plausible(r, random_range(r, 0, 50) << 16 | random_range(r, 0, 50)));
+	move_wr(&host, PLANE_SIZE_1_A + at, plausible(r, height << 16 | width));
+	move_wr(&host, PLANE_OFFSET_1_A + at,
+		plausible(r, random_range(r, 0, 70) << 16 | random_range(r, 0, 200)));
+	move_wr(&host, PLANE_KEYMAX_1_A + at, FADE << 24 | (random_next(r) & 0xffffff));
+	move_wr(&host, PLANE_KEYMSK_1_A + at, random_next(r));
+	move_wr(&host, PLANE_SURF_1_A + at, address(r));
+}
+
 static void change_registers(struct random *r)
 {
-	static const u32 formats[] = { 4u << 24, 4u << 24 | 1u << 20, 14u << 24 };
-	static const u32 tilings[] = { 0, 1u << 10, 4u << 10 };
 	static const u32 cursors[] = { 0, 0x27, 0x22, 0x23 };
-	u32 width = random_range(r, 0, 99), height = random_range(r, 0, 99);
+	u32 width = random_range(r, 0, 99), height = random_range(r, 0, 99), i;
 
 	/* Rarely the width is wild: such a band has up to 8192 columns. */
 	move_wr(&host, PIPEASRC,
 		random_range(r, 0, 99) ? width << 16 | height : (u32)random_next(r));
 	move_wr(&host, PIPEACONF, random_range(r, 0, 99) ? 1u << 31 : 0);
-	move_wr(&host, PLANE_CTL_1_A,
-		plausible(r, 1u << 31 | formats[random_range(r, 0, 2)] |
-				     tilings[random_range(r, 0, 2)]));
-	move_wr(&host, PLANE_STRIDE_1_A, plausible(r, random_range(r, 0, 40)));
-	move_wr(&host, PLANE_POS_1_A,
-		plausible(r, random_range(r, 0, 50) << 16 | random_range(r, 0, 50)));
-	move_wr(&host, PLANE_SIZE_1_A, plausible(r, height << 16 | width));
-	move_wr(&host, PLANE_SURF_1_A, address(r));
-	move_wr(&host, PLANE_OFFSET_1_A,
-		plausible(r, random_range(r, 0, 70) << 16 | random_range(r, 0, 200)));
+	for (i = 0; i < GHYVI_PLANES; i++)
+		change_plane(r, i * PLANE_NEXT_BYTES, width, height);
 	move_wr(&host, CURACNTR, plausible(r, cursors[random_range(r, 0, 3)]));
 	move_wr(&host, CURABASE, address(r));
 	move_wr(&host, CURAPOS,
@@ -158,7 +200,7 @@ static u64 pages_max(const struct ghyvi_picture *picture, u32 rows)
 	u64 tiled = (picture->width * 4 / 128 + 2) * ((rows - 1) / 8 + 2);
 	u64 linear = rows * (u64)(picture->width * 4 / 4096 + 2);
 
-	return max(tiled, linear) + rows;
+	return GHYVI_PLANES * max(tiled, linear) + rows;
 }
 
 static void draw_once(struct random *r)
@@ -179,7 +221,7 @@ static void draw_once(struct random *r)
 	faults = (u64)atomic64_read(&host.stats.display_faults) - faults;
 	assert_true(faults <= pages_max(&picture, rows));
 	for (i = 0; i < picture.width * rows; i++)
-		if (!is_allowed(pixels[i]))
+		if (pixels[i] >> 24 || !allowed[pixels[i]])
 			fail_msg("pixel %u of %ux%u is %#x", i, picture.width, rows, pixels[i]);
 	free(pixels);
 }

@@ -11,6 +11,7 @@
 #define FORMAT_XRGB (4u << 24)
 #define FORMAT_XBGR (4u << 24 | 1u << 20)
 #define FORMAT_565 (14u << 24)
+#define FORMAT_2101010 (2u << 24)
 #define LINEAR 0u
 #define X_TILED (1u << 10)
 #define Y_TILED (4u << 10)
@@ -189,6 +190,142 @@ static void a_plane_is_a_part_of_its_surface_and_of_the_screen(void **state)
 		}
 }
 
+/* Part @i of a channel of 10 bits, of which 8 are shown. */
+static u32 channel_of_10(u32 value, u32 i)
+{
+	return (value >> 10 * i & 1023) / 4;
+}
+
+static void ten_bits_a_channel_are_shown_as_eight(void **state)
+{
+	u32 order, x, y, value, expect;
+
+	for (order = 0; order < 2; order++) {
+		show(99, 17, FORMAT_2101010 | order << 20, 50);
+		draw_by(32);
+		for (y = 0; y < 17; y++)
+			for (x = 0; x < 99; x++) {
+				value = stored(linear_byte(4 * x, y, 50));
+				expect = channel_of_10(value, order ? 0 : 2) << 16 |
+					 channel_of_10(value, 1) << 8 |
+					 channel_of_10(value, order ? 2 : 0);
+				assert_int_equal(pixel(x, y), expect);
+			}
+	}
+}
+
+/*
+ * The pixel (@x, @y) of an image of Y tiles, @tiles of them high, whose pages are mapped as i915 does
+ * for a plane that is turned: column by column, each from the last tile to the first one, in rows
+ * of @stride pages.
+ */
+static u32 turned_pixel(u32 format, u32 x, u32 y, u32 tiles, u32 stride)
+{
+	u32 bytes = format == FORMAT_565 ? 2 : 4, byte = x * bytes;
+	u64 page_of = (u64)(byte / 128) * stride + tiles - 1 - y / 32;
+	u64 at = SURFACE + (page_of << 12 | (byte >> 4 & 7) << 9 | (y & 31) << 4 | (byte & 15));
+	u32 value;
+
+	if (bytes == 2)
+		return expand_565(*(u16 *)fake_memory(at, 2));
+	value = stored(at);
+	return format == FORMAT_XRGB ? value & 0xffffff : __builtin_bswap32(value << 8);
+}
+
+/* A part of a plane, at a place of the screen. */
+static const struct part {
+	u32 x, y, left, top, width, height;
+} turned_parts[] = {
+	{ 0, 0, 0, 0, 64, 48 },	   { 0, 0, 10, 20, 30, 20 },  { 33, 5, 0, 0, 64, 48 },
+	{ 1, 1, 1, 1, 1, 1 },	   { 5, 63, 60, 40, 90, 90 }, { 3, 31, 63, 47, 50, 50 },
+	{ 0, 0, 64, 0, 5, 5 },	   { 0, 0, 0, 48, 5, 5 },     { 40, 90, 3, 2, 61, 46 },
+	{ 31, 32, 20, 10, 2, 33 },
+};
+
+static void show_part(const struct part *part, u32 control, u32 stride)
+{
+	show(64, 48, control, stride);
+	wr(PLANE_OFFSET_1_A, pair(part->x, part->y));
+	wr(PLANE_POS_1_A, pair(part->left, part->top));
+	wr(PLANE_SIZE_1_A, pair(part->width - 1, part->height - 1));
+}
+
+/* Is (@x, @y) in the plane? If so, return in @i and @j where. */
+static bool is_in(const struct part *part, u32 x, u32 y, u32 *i, u32 *j)
+{
+	*i = x - part->left;
+	*j = y - part->top;
+	return x >= part->left && y >= part->top && *i < part->width && *j < part->height;
+}
+
+static void a_plane_upside_down_begins_at_its_end(void **state)
+{
+	static const u32 formats[] = { FORMAT_XRGB, FORMAT_XBGR, FORMAT_565 };
+	const struct part *part;
+	u32 l, f, p, x, y, i, j, expect;
+
+	for (l = 0; l < ARRAY_SIZE(layouts); l++)
+		for (f = 0; f < ARRAY_SIZE(formats); f++)
+			for (p = 0; p < ARRAY_SIZE(turned_parts); p++) {
+				part = &turned_parts[p];
+				show_part(part, formats[f] | layouts[l].control | 2,
+					  layouts[l].stride);
+				draw_by(7 + p);
+				for (y = 0; y < 48; y++)
+					for (x = 0; x < 64; x++) {
+						expect = 0;
+						if (is_in(part, x, y, &i, &j))
+							expect = expected(
+								&layouts[l], formats[f],
+								part->x + part->width - 1 - i,
+								part->y + part->height - 1 - j);
+						if (pixel(x, y) != expect)
+							fail_msg("%u/%u/%u: (%u, %u)", l, f, p, x,
+								 y);
+					}
+			}
+}
+
+/* By 90 degrees (1) and 270 degrees (3) clockwise. */
+static void a_turned_plane_shows_its_columns_as_rows(void **state)
+{
+	static const u32 formats[] = { FORMAT_XRGB, FORMAT_XBGR, FORMAT_565 };
+	const u32 tiles = 6, stride = 8; /* the last pages of a row are padding */
+	const struct part *part;
+	u32 f, p, turn, x, y, i, j, vx, vy, expect;
+
+	for (f = 0; f < ARRAY_SIZE(formats); f++)
+		for (turn = 1; turn <= 3; turn += 2)
+			for (p = 0; p < ARRAY_SIZE(turned_parts); p++) {
+				part = &turned_parts[p];
+				show_part(part, formats[f] | Y_TILED | turn, stride);
+				draw_by(7 + p);
+				for (y = 0; y < 48; y++)
+					for (x = 0; x < 64; x++) {
+						expect = 0;
+						if (is_in(part, x, y, &i, &j)) {
+							/* In the image that is turned clockwise. */
+							vx = part->x +
+							     (turn == 1 ? i : part->width - 1 - i);
+							vy = part->y +
+							     (turn == 1 ? j : part->height - 1 - j);
+							expect = turned_pixel(formats[f], vy,
+									      tiles * 32 - 1 - vx,
+									      tiles, stride);
+						}
+						if (pixel(x, y) != expect)
+							fail_msg("%u/%u/%u: (%u, %u)", f, turn, p,
+								 x, y);
+					}
+			}
+	show(64, 48, FORMAT_XRGB | LINEAR | 1, 50);
+	draw_by(32);
+	assert_int_equal(pixel(3, 3), 0);
+	show(64, 48, FORMAT_XRGB | X_TILED | 3, 7);
+	draw_by(32);
+	assert_int_equal(pixel(3, 3), 0);
+}
+
 static u32 expected_blend(u32 below, u32 cursor)
 {
 	double a = (cursor >> 24) / 255.0;
@@ -248,6 +385,142 @@ static void the_cursor_is_blended_wherever_it_is(void **state)
 			}
 }
 
+static void a_cursor_upside_down_begins_at_its_end(void **state)
+{
+	u32 x, y, below, height, h;
+
+	for (h = 0; h < 2; h++) {
+		show(200, 100, FORMAT_XRGB | LINEAR, 50);
+		height = h ? 40 : 64;
+		wr(CURACNTR, 0x27 | 1u << 15);
+		wr(CUR_FBC_CTL_A, h ? 1u << 31 | (height - 1) : 0);
+		wr(CURAPOS, pair(150, 60)); /* the screen cuts it off */
+		wr(CURABASE, CURSOR);
+		draw_by(13);
+		for (y = 0; y < 100; y++)
+			for (x = 0; x < 200; x++) {
+				below = expected(&layouts[0], FORMAT_XRGB, x, y);
+				if (x >= 150 && y >= 60 && x - 150 < 64 && y - 60 < height)
+					below = expected_blend(
+						below,
+						stored(CURSOR + 4 * ((height - 1 - (y - 60)) * 64 +
+								     63 - (x - 150))));
+				assert_int_equal(pixel(x, y), below);
+			}
+	}
+}
+
+/* Plane @n, 30 by 20 pixels at (@left, @top), of surface @at. */
+static void show_overlay(u32 n, u32 left, u32 top, u32 control, u64 at)
+{
+	u32 base = n * 0x100;
+
+	wr(PLANE_STRIDE_1_A + base, 50);
+	wr(PLANE_POS_1_A + base, pair(left, top));
+	wr(PLANE_SIZE_1_A + base, pair(29, 19));
+	wr(PLANE_OFFSET_1_A + base, 0);
+	wr(PLANE_KEYMSK_1_A + base, 0);
+	wr(PLANE_CTL_1_A + base, 1u << 31 | FORMAT_XRGB | control);
+	wr(PLANE_SURF_1_A + base, (u32)at);
+}
+
+static bool is_in_overlay(u32 x, u32 y, u32 left, u32 top)
+{
+	return x >= left && y >= top && x - left < 30 && y - top < 20;
+}
+
+static void higher_planes_are_over_lower_ones_and_below_the_cursor(void **state)
+{
+	u32 x, y, expect;
+
+	show(64, 48, FORMAT_XRGB | LINEAR, 50);
+	show_overlay(2, 20, 15, 0, SURFACE + 0x8000);
+	show_overlay(1, 10, 5, 0, SURFACE + 0x4000);
+	wr(CURACNTR, 0x27);
+	wr(CURAPOS, pair(35, 25));
+	wr(CURABASE, CURSOR);
+	draw_by(9);
+	for (y = 0; y < 48; y++)
+		for (x = 0; x < 64; x++) {
+			expect = expected(&layouts[0], FORMAT_XRGB, x, y);
+			if (is_in_overlay(x, y, 10, 5))
+				expect = stored(linear_byte(4 * (x - 10), y - 5, 50) + 0x4000);
+			if (is_in_overlay(x, y, 20, 15))
+				expect = stored(linear_byte(4 * (x - 20), y - 15, 50) + 0x8000);
+			expect &= 0xffffff;
+			if (x >= 35 && y >= 25)
+				expect = expected_blend(
+					expect, stored(CURSOR + 4 * ((y - 25) * 64 + x - 35)));
+			if (pixel(x, y) != expect)
+				fail_msg("(%u, %u)", x, y);
+		}
+	wr(PLANE_CTL_1_A, 0);
+	wr(PLANE_SURF_1_A, 0);
+	draw_by(9);
+	assert_int_equal(pixel(0, 0), 0);
+	assert_int_equal(pixel(10, 5), stored(SURFACE + 0x4000) & 0xffffff);
+}
+
+static u32 nearest(double value)
+{
+	return (u32)(value + 0.5 + 1e-9);
+}
+
+/* Pixel @over with alpha mode @mode of a plane of alpha @plane, over @below. Each step is rounded. */
+static u32 expected_mix(u32 below, u32 over, u32 mode, u32 plane)
+{
+	u32 i, channel, alpha = mode ? over >> 24 : 255, result = 0;
+
+	for (i = 0; i < 24; i += 8) {
+		channel = over >> i & 255;
+		if (mode == 3)
+			channel = nearest(channel * (alpha / 255.0));
+		channel = nearest(channel * (plane / 255.0)) +
+			  nearest((below >> i & 255) *
+				  (1 - nearest(alpha * (plane / 255.0)) / 255.0));
+		result |= (channel > 255 ? 255 : channel) << i;
+	}
+	return result;
+}
+
+static void a_plane_is_blended_by_the_alpha_of_its_pixels_and_its_own(void **state)
+{
+	static const u32 modes[] = { 0, 2, 3 }, alphas[] = { 255, 0, 1, 127, 254 };
+	u32 m, a, x, y, below, expect;
+
+	for (m = 0; m < ARRAY_SIZE(modes); m++)
+		for (a = 0; a < ARRAY_SIZE(alphas); a++) {
+			show(64, 48, FORMAT_XRGB | LINEAR, 50);
+			show_overlay(1, 10, 5, modes[m] << 4, SURFACE + 0x4000);
+			wr(PLANE_KEYMAX_1_A + 0x100, alphas[a] << 24 | 0x123456);
+			wr(PLANE_KEYMSK_1_A + 0x100, 1u << 31);
+			draw_by(9);
+			for (y = 0; y < 48; y++)
+				for (x = 0; x < 64; x++) {
+					below = expected(&layouts[0], FORMAT_XRGB, x, y);
+					expect = below;
+					if (is_in_overlay(x, y, 10, 5))
+						expect = expected_mix(
+							below,
+							stored(linear_byte(4 * (x - 10), y - 5,
+									   50) +
+							       0x4000),
+							modes[m], alphas[a]);
+					if (pixel(x, y) != expect)
+						fail_msg("mode %u alpha %u: (%u, %u): %#x, not %#x",
+							 modes[m], alphas[a], x, y, pixel(x, y),
+							 expect);
+				}
+			/* Without its bit, the alpha of the plane does not count. */
+			wr(PLANE_KEYMSK_1_A + 0x100, 0x7fffffff);
+			draw_by(9);
+			assert_int_equal(pixel(12, 7),
+					 expected_mix(expected(&layouts[0], FORMAT_XRGB, 12, 7),
+						      stored(linear_byte(8, 2, 50) + 0x4000),
+						      modes[m], 255));
+		}
+}
+
 /* Only absent pages are black. */
 static void a_page_that_is_not_there_is_black_and_counted(void **state)
 {
@@ -293,14 +566,12 @@ static void a_plane_that_is_off_or_unknown_is_black(void **state)
 {
 	static const u32 unknown[] = { 0u << 24,
 				       1u << 24,
-				       2u << 24,
 				       6u << 24,
 				       12u << 24,
 				       FORMAT_XRGB | 5u << 10,
 				       FORMAT_XRGB | 2u << 10,
 				       FORMAT_XRGB | 1,
-				       FORMAT_XRGB | 2,
-				       FORMAT_XRGB | 3,
+				       FORMAT_XRGB | X_TILED | 3,
 				       FORMAT_XRGB | Y_TILED | 1u << 15,
 				       FORMAT_XRGB | 1u << 8 };
 	u32 i;
@@ -355,7 +626,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PLANE_TEST(every_layout_and_format_is_shown),
 		PLANE_TEST(a_plane_is_a_part_of_its_surface_and_of_the_screen),
+		PLANE_TEST(ten_bits_a_channel_are_shown_as_eight),
+		PLANE_TEST(a_plane_upside_down_begins_at_its_end),
+		PLANE_TEST(a_turned_plane_shows_its_columns_as_rows),
 		PLANE_TEST(the_cursor_is_blended_wherever_it_is),
+		PLANE_TEST(a_cursor_upside_down_begins_at_its_end),
+		PLANE_TEST(higher_planes_are_over_lower_ones_and_below_the_cursor),
+		PLANE_TEST(a_plane_is_blended_by_the_alpha_of_its_pixels_and_its_own),
 		PLANE_TEST(a_page_that_is_not_there_is_black_and_counted),
 		PLANE_TEST(a_plane_that_is_off_or_unknown_is_black),
 		PLANE_TEST(a_display_that_is_off_has_no_picture),
