@@ -696,11 +696,22 @@ bool ghyvi_vgpu_has_display(const struct ghyvi_vgpu *vgpu)
 	return READ_ONCE(vgpu->display.on);
 }
 
+static void choose_monitor(struct ghyvi_vgpu *vgpu, unsigned int resolution, const u8 *edid,
+			   size_t bytes)
+{
+	unsigned long flags;
+
+	lockdep_assert_held(&vgpu->lock);
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	vgpu_monitor_choose(&vgpu->display, resolution, edid, bytes);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	vgpu_display_reset(vgpu);
+}
+
 void ghyvi_vgpu_set_resolution(struct ghyvi_vgpu *vgpu, unsigned int resolution)
 {
 	mutex_lock(&vgpu->lock);
-	vgpu_monitor_choose(&vgpu->display, resolution, NULL, 0);
-	vgpu_display_reset(vgpu);
+	choose_monitor(vgpu, resolution, NULL, 0);
 	mutex_unlock(&vgpu->lock);
 }
 
@@ -716,20 +727,21 @@ const char *ghyvi_vgpu_set_edid(struct ghyvi_vgpu *vgpu, const u8 *edid, size_t 
 	if (wrong)
 		return wrong;
 	mutex_lock(&vgpu->lock);
-	vgpu_monitor_choose(&vgpu->display, vgpu->display.resolution, edid, bytes);
-	vgpu_display_reset(vgpu);
+	choose_monitor(vgpu, vgpu->display.resolution, edid, bytes);
 	mutex_unlock(&vgpu->lock);
 	return NULL;
 }
 
 size_t ghyvi_vgpu_get_edid(struct ghyvi_vgpu *vgpu, u8 *edid)
 {
+	unsigned long flags;
 	size_t bytes;
 
-	mutex_lock(&vgpu->lock);
+	/* Any user may read it: not with a lock that vCPUs wait for while its holder is preempted. */
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	bytes = vgpu->display.edid_bytes;
 	memcpy(edid, vgpu->display.edid, bytes);
-	mutex_unlock(&vgpu->lock);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 	return bytes;
 }
 

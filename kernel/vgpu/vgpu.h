@@ -438,7 +438,7 @@ const char *ghyvi_vgpu_set_edid(struct ghyvi_vgpu *vgpu, const u8 *edid, size_t 
  *
  * A guest that has moved here reads that of its first host, until the vGPU is reset.
  *
- * Context: may sleep.
+ * Context: any.
  * Return: its size in bytes, a multiple of GHYVI_EDID_BYTES.
  */
 size_t ghyvi_vgpu_get_edid(struct ghyvi_vgpu *vgpu, u8 *edid);

@@ -207,11 +207,11 @@ struct vgpu_monitor {
  * @connected: the cable of the monitor is plugged in; written under vgpu->lock
  * @resolution: of the monitor, see ghyvi_display_resolution(); as @on
  * @edid: of the monitor after a reset; @monitor may have come with another one from another host.
- *	Under vgpu->lock, as @monitor
+ *	Written under vgpu->lock and vgpu->irq_lock
  * @edid_bytes: size of @edid; as @edid
  * @edid_written: by user space, instead of that of @resolution; as @on
  * @pixels: of the largest picture; as @on
- * @monitor: what the guest sees
+ * @monitor: what the guest sees; under vgpu->lock
  * @timer: expires at the end of a frame
  * @armed: @timer runs
  * @armed_frame: number of the frame in which it was started

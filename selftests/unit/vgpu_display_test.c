@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <linux/hrtimer.h>
 #include "vgpu/display_regs.h"
+#include "vgpu/vgpu_types.h"
 #include "vgpu_guest.h"
 
 #define MONITOR DISPLAY_PORT_BYTES /* the registers of port B follow those of port A */
@@ -311,6 +312,17 @@ static void set_sum(u8 *block)
 }
 
 /* Two blocks: the default EDID, and an extension of CTA-861 with a timing of 3840x2160. */
+/* Users without rights read it. The shim aborts the program at a mutex that is held. */
+static void the_edid_is_read_without_a_lock_that_sleeps(void **state)
+{
+	u8 edid[GHYVI_EDID_BYTES_MAX];
+
+	mutex_lock(&vgpu->lock);
+	assert_int_equal(ghyvi_vgpu_get_edid(vgpu, edid), GHYVI_EDID_BYTES);
+	mutex_unlock(&vgpu->lock);
+	assert_int_equal(edid[1], 0xff);
+}
+
 static void get_long_edid(u8 *edid)
 {
 	u8 *extension = edid + GHYVI_EDID_BYTES;
@@ -846,6 +858,7 @@ int main(void)
 		TEST(the_mailbox_knows_latencies_and_no_memory_clock),
 		TEST(the_link_is_trained_on_the_lanes_that_are_set),
 		TEST(the_guest_reads_the_edid_of_each_resolution),
+		TEST(the_edid_is_read_without_a_lock_that_sleeps),
 		TEST(an_edid_that_is_written_replaces_that_of_the_resolution),
 		TEST(a_wrong_edid_is_refused_with_its_cause),
 		TEST(timings_beyond_an_extension_are_not_read),
