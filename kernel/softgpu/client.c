@@ -184,6 +184,18 @@ struct ghyvi_pgpu_client *softgpu_client_create(struct ghyvi_pgpu_device *pgpu,
 	return &client->base;
 }
 
+/*
+ * What a kernel has made of its worker must not execute those of the vGPU's next user, whose memory
+ * it would reach.
+ */
+void softgpu_client_reset(struct ghyvi_pgpu_client *handle)
+{
+	struct softgpu_client *client = softgpu_client(handle);
+
+	softgpu_client_part(client);
+	client->told = false;
+}
+
 void softgpu_client_destroy(struct ghyvi_pgpu_client *handle)
 {
 	struct softgpu_client *client = softgpu_client(handle);

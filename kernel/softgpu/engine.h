@@ -702,6 +702,7 @@ void softgpu_unmap_guest(struct ghyvi_pgpu_client *client, u64 gfn);
 struct ghyvi_pgpu_client *softgpu_client_create(struct ghyvi_pgpu_device *pgpu,
 						const struct ghyvi_client_params *params);
 void softgpu_client_destroy(struct ghyvi_pgpu_client *client);
+void softgpu_client_reset(struct ghyvi_pgpu_client *client);
 void softgpu_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int count);
 
 static inline struct softgpu_client *softgpu_client(struct ghyvi_pgpu_client *client)

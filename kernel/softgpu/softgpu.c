@@ -101,6 +101,7 @@ const struct ghyvi_pgpu_ops softgpu_ops = {
 	.resources = softgpu_resources,
 	.client_create = softgpu_client_create,
 	.client_destroy = softgpu_client_destroy,
+	.client_reset = softgpu_client_reset,
 	.map_page = softgpu_map_page,
 	.unmap_page = softgpu_unmap_page,
 	.ggtt_write = softgpu_ggtt_write,

@@ -659,6 +659,29 @@ static void a_client_that_goes_parts_from_its_worker(void **state)
 	assert_true(atomic_read(&unit.taken) > taken);
 }
 
+/* The former user's kernels may have taken the first worker over. */
+static void the_next_user_of_a_vgpu_has_another_worker(void **state)
+{
+	struct rig *rig = *state;
+	struct unit first, second;
+
+	unit_start(&first, NULL);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_non_null(softgpu_ops.client_reset);
+	softgpu_ops.client_reset(rig->client);
+	unit_join(&first);
+	assert_int_equal(first.end, -ENODEV);
+
+	unit_start(&second, NULL);
+	rig_reset(rig);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(first.dispatches, 1);
+	assert_int_equal(second.dispatches, 1);
+	unit_stop(&second);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int main(void)
@@ -679,6 +702,7 @@ int main(void)
 		TEST(wrong_answers_are_errors),
 		TEST(an_invalidation_takes_pages_away),
 		TEST(a_client_that_goes_parts_from_its_worker),
+		TEST(the_next_user_of_a_vgpu_has_another_worker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
