@@ -155,6 +155,18 @@ static void copy_to_guest(void *to, const void *from, size_t bytes)
 		memcpy(to, from, bytes);
 }
 
+/* The page behind a GGTT address, as ghyvi_ggtt_pin(), but not refused for a link that is gone. */
+static struct ghyvi_pin *ggtt_pin(struct ghyvi_gtt *gtt, u64 address)
+{
+	struct ghyvi_pin *pin;
+
+	gtt->deferral.refused_gfn = GHYVI_INVALID_GFN;
+	pin = ghyvi_ggtt_pin(gtt, address);
+	if (!pin && ghyvi_links_drop_page(gtt, gtt->deferral.refused_gfn))
+		pin = ghyvi_ggtt_pin(gtt, address);
+	return pin;
+}
+
 static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void *write,
 		     size_t bytes)
 {
@@ -167,7 +179,7 @@ static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void 
 	for (offset = 0; offset < bytes; offset += part) {
 		part = min_t(size_t, bytes - offset,
 			     GHYVI_PAGE_BYTES - (address + offset) % GHYVI_PAGE_BYTES);
-		pin = ghyvi_ggtt_pin(gtt, address + offset);
+		pin = ggtt_pin(gtt, address + offset);
 		if (!pin) {
 			ret = -EFAULT;
 			break;
@@ -232,7 +244,7 @@ int ghyvi_gtt_aperture_prepare(struct ghyvi_gtt *gtt, u64 address)
 	if (!gtt->params.aperture_user || page >= (u64)gtt->nr_ggtt_tables * GHYVI_ENTRIES)
 		return -EINVAL;
 	mutex_lock(&gtt->lock);
-	pin = maps_nothing(gtt) ? NULL : ghyvi_ggtt_pin(gtt, page << GHYVI_PAGE_SHIFT);
+	pin = maps_nothing(gtt) ? NULL : ggtt_pin(gtt, page << GHYVI_PAGE_SHIFT);
 	/* If the entry has changed just now, the copy is still that of another page. */
 	ghyvi_aperture_flush(gtt);
 	/* While the page is mapped, stores are not seen. */

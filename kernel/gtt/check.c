@@ -62,9 +62,25 @@ static bool can_pin(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count)
 	return all;
 }
 
-/* Returns true if the target of the guest's entry cannot be mapped at present. */
-static bool is_unmappable(struct ghyvi_gtt *gtt, u64 guest, unsigned int level)
+/*
+ * Returns true if one of @count guest pages from @gfn on was known to be a table when sync number
+ * @since was done, or later.
+ */
+static bool has_table(struct ghyvi_gtt *gtt, u64 gfn, u64 count, u64 since)
 {
+	struct ghyvi_table_page *table;
+	unsigned long table_gfn;
+
+	xa_for_each_range(&gtt->tables, table_gfn, table, gfn, gfn + count - 1)
+		if (!list_empty(&table->blocking) && table->linked >= since)
+			return true;
+	return false;
+}
+
+/* Returns true if the target of the guest's entry cannot be mapped at present. */
+static bool is_unmappable(const struct check *check, u64 guest, unsigned int level)
+{
+	struct ghyvi_gtt *gtt = check->gtt;
 	u64 gfn = ghyvi_entry_gfn(guest);
 	unsigned int count = 1;
 
@@ -80,7 +96,7 @@ static bool is_unmappable(struct ghyvi_gtt *gtt, u64 guest, unsigned int level)
 		return !xa_load(&gtt->tables, gfn) &&
 		       (gtt->nr_tables >= gtt->tuning.tables_max || !can_pin(gtt, gfn, 1));
 	}
-	return ghyvi_tables_in(gtt, gfn, count) || !can_pin(gtt, gfn, count);
+	return has_table(gtt, gfn, count, check->since) || !can_pin(gtt, gfn, count);
 }
 
 /*
@@ -97,7 +113,7 @@ static bool scratch_is_right(const struct check *check, const struct ghyvi_table
 		    (table->deferred.nomem && !ghyvi_table_entry_unbacked(table, index)))
 			return true;
 	}
-	return is_unmappable(check->gtt, guest, level);
+	return is_unmappable(check, guest, level);
 }
 
 static bool leads_to_pin(struct ghyvi_gtt *gtt, u64 gfn, u64 address)

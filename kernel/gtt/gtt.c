@@ -78,6 +78,7 @@ struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
 	INIT_LIST_HEAD(&gtt->dying_roots);
 	INIT_LIST_HEAD(&gtt->dying_larges);
 	INIT_LIST_HEAD(&gtt->dying);
+	INIT_LIST_HEAD(&gtt->blocking);
 	INIT_LIST_HEAD(&gtt->root_lru);
 
 	ret = scratch_init(gtt);

@@ -89,7 +89,8 @@ struct ghyvi_deferral {
 	u32 nomem_left; /* failures left in this sync, see GHYVI_RETRY_NOMEM */
 	u32 unbacked_left; /* the same for GHYVI_RETRY_UNBACKED */
 	bool any; /* an entry has been deferred since the gtt was created */
-	bool alias_hit; /* an entry was refused a table page as data since the last look at links */
+	u64 refused_gfn; /* the last table page that an entry was refused as data */
+	bool vain_look; /* ghyvi_links_drop_page() has found nothing since the last sync */
 	bool table_limit_hit; /* an entry was refused a table page (-ENOSPC) since one was freed */
 	u64 tables_freed; /* how often table pages were freed, or allowed, that entries need */
 	u64 generation; /* ghyvi_generation() at the last sync, if @any */
@@ -201,7 +202,7 @@ struct ghyvi_table_page {
 	struct ghyvi_tree *tree; /* the only tree that reaches it, or gtt->shared_tree */
 	struct list_head relaxed_node; /* on @tree->relaxed while relaxed */
 	int ggtt_page; /* page number in the GGTT table; -1 for PPGTT tables */
-	u64 parent_gfn; /* hint: the page directory that last linked it, */
+	u64 parent_gfn; /* hint: the table page that last linked it, */
 	u32 parent_index; /* and the entry in it */
 	bool protected;
 	bool unmapped; /* GGTT, if @protected: by ghyvi_ggtt_unmap(), and not by the hypervisor */
@@ -209,8 +210,9 @@ struct ghyvi_table_page {
 	 * While relaxed: gtt->syncs when the snapshot was last known to equal the guest's entries.
 	 */
 	u64 compared;
-	/* an entry that points to this page as data is deferred while it is a table */
-	bool has_blocked_alias;
+	/* on gtt->blocking if an entry that points to this page as data is deferred meanwhile */
+	struct list_head blocking;
+	u64 linked; /* of such a page: gtt->syncs when it was last known to be a table */
 	struct ghyvi_deferred deferred;
 	struct ghyvi_page_history history;
 };
@@ -312,6 +314,7 @@ struct ghyvi_gtt {
 	struct xarray tables; /* gfn -> struct ghyvi_table_page, PPGTT only */
 	u32 nr_tables;
 	struct list_head dying; /* the same for shadow pages */
+	struct list_head blocking; /* see links.c */
 
 	struct xarray roots; /* root_key() -> struct ghyvi_root */
 	/*

@@ -266,6 +266,11 @@ bool ghyvi_table_protect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 /* Also called without the lock, when the gtt is created or destroyed. */
 void ghyvi_table_unprotect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 /*
+ * Returns true if nothing refers to @table. The guest may have made anything else of the page, so a
+ * sync does not read it. If it is linked again, it is listed again.
+ */
+bool ghyvi_table_is_dying(const struct ghyvi_table_page *table);
+/*
  * Sync @table: compare the guest's entries with the snapshot and translate those that differ, and
  * retry deferred entries. Returns how many entries differed.
  */
@@ -354,6 +359,16 @@ bool ghyvi_tree_make_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree);
 /* The policy has become "nested" (enter) or another one (leave). */
 void ghyvi_nested_enter(struct ghyvi_gtt *gtt);
 void ghyvi_nested_leave(struct ghyvi_gtt *gtt);
+
+/* ---- links.c ---- */
+
+/*
+ * Call it after a sync. If a page that is refused as data is no table of the guest any more, find
+ * all tables that the guest has unlinked. Returns true if deferred entries are worth a retry.
+ */
+bool ghyvi_links_drop(struct ghyvi_gtt *gtt);
+/* The same if @gfn is such a page. */
+bool ghyvi_links_drop_page(struct ghyvi_gtt *gtt, u64 gfn);
 
 /* ---- sync.c ---- */
 

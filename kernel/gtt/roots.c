@@ -604,17 +604,19 @@ void ghyvi_gtt_put_root(struct ghyvi_root *root)
 
 void ghyvi_gtt_forget_root(struct ghyvi_gtt *gtt, const u64 *gpa4, unsigned int levels)
 {
-	struct ghyvi_root *root;
+	struct ghyvi_root *root, *next;
 	u64 gpa[4];
 
 	root_address(gpa4, levels, gpa);
 	mutex_lock(&gtt->lock);
-	root = xa_load(&gtt->roots, root_key(gpa, levels));
-	if (root) {
-		/*
-		 * A workload that is being completed may still hold the tree. But the guest is
-		 * about to reuse the table pages for data, which must not be interpreted as tables.
-		 */
+	/*
+	 * Workloads that are being completed may still hold the tree, and a tree that a switch to
+	 * "nested" has forgotten. But the guest is about to reuse the table pages for data, which
+	 * must not be interpreted as tables.
+	 */
+	list_for_each_entry_safe(root, next, &gtt->root_lru, lru) {
+		if (root->levels != levels || root->gpa[0] != gpa[0])
+			continue;
 		root_empty(root);
 		root_forget(root);
 	}

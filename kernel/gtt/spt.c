@@ -85,12 +85,14 @@ static int reject_alias(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 	bool hides = false;
 
 	xa_for_each_range(&gtt->tables, table_gfn, table, gfn, gfn + count - 1) {
-		table->has_blocked_alias = true;
+		if (list_empty(&table->blocking))
+			list_add_tail(&table->blocking, &gtt->blocking);
+		table->linked = gtt->syncs;
+		gtt->deferral.refused_gfn = table_gfn;
 		hides = true;
 	}
 	if (!hides)
 		return 0;
-	gtt->deferral.alias_hit = true;
 	ghyvi_count(gtt->params.stats, entries_rejected);
 	return -EFAULT;
 }
@@ -523,6 +525,7 @@ struct ghyvi_table_page *ghyvi_table_alloc(struct ghyvi_gtt *gtt, u64 gfn, u64 *
 	table->history.leaf = true;
 	table->tree = &gtt->shared_tree;
 	INIT_LIST_HEAD(&table->relaxed_node);
+	INIT_LIST_HEAD(&table->blocking);
 	return table;
 }
 
@@ -590,7 +593,9 @@ static void table_destroy(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 	xa_erase(&gtt->tables, gfn);
 	ghyvi_pin_set_table(gtt, gfn, false);
 	gtt->nr_tables--;
-	gtt->deferral.tables_freed += table->has_blocked_alias || gtt->deferral.table_limit_hit;
+	gtt->deferral.tables_freed += !list_empty(&table->blocking) ||
+				      gtt->deferral.table_limit_hit;
+	list_del(&table->blocking);
 	gtt->deferral.table_limit_hit = false;
 	atomic64_dec(&gtt->params.stats->tables_now);
 	trace_ghyvi_table_free(gtt->params.reporter, gfn);
@@ -724,19 +729,20 @@ static struct ghyvi_translation shadow_translate(struct ghyvi_gtt *gtt,
 		ghyvi_entry_translate(gtt, page->level, value, page->tree);
 	struct ghyvi_table_page *child;
 
-	if (page->level != GHYVI_LEVEL_PD || !(value & GHYVI_ENTRY_PRESENT) ||
-	    ghyvi_entry_is_large(page->level, value))
+	if (!(value & GHYVI_ENTRY_PRESENT) || ghyvi_entry_is_large(page->level, value))
 		return translation;
 	child = xa_load(&gtt->tables, ghyvi_entry_gfn(value));
-	if (child && translation.entry != ghyvi_entry_scratch(gtt, page->level) &&
+	if (child && page->level == GHYVI_LEVEL_PD &&
+	    translation.entry != ghyvi_entry_scratch(gtt, page->level) &&
 	    ghyvi_entry_below(gtt, page->level, value) == GHYVI_LEVEL_PT_64K)
 		translation.entry |=
 			table_64k_link(gtt, child->shadows[GHYVI_LEVEL_PT_64K], page, index);
 	if (child) {
 		child->parent_gfn = page->table->gfn;
 		child->parent_index = index;
-		trace_ghyvi_table_link(gtt->params.reporter, child->gfn, page->tree->id,
-				       child->parent_gfn, index);
+		if (page->level == GHYVI_LEVEL_PD)
+			trace_ghyvi_table_link(gtt->params.reporter, child->gfn, page->tree->id,
+					       child->parent_gfn, index);
 	}
 	return translation;
 }
@@ -902,7 +908,10 @@ struct ghyvi_shadow_page *ghyvi_shadow_get(struct ghyvi_gtt *gtt, u64 gfn, unsig
 	lockdep_assert_held(&gtt->lock);
 	if (table && table->shadows[level]) {
 		page = table->shadows[level];
-		page->refs++;
+		/* A sync skips a page that is about to be freed. */
+		if (!page->refs++ && !list_empty(&table->relaxed_node) &&
+		    table->compared != gtt->syncs)
+			list_move_tail(&table->relaxed_node, &table->tree->relaxed);
 		/* Even if it was dying: the tables below still belong to its former tree. */
 		if (page->tree != tree)
 			shadow_share(gtt, page);
@@ -1096,6 +1105,16 @@ static bool has_deferred(const struct ghyvi_table_page *table)
 	for (i = 0; i < GHYVI_ENTRIES / 64; i++)
 		any |= table->deferred.entries[i];
 	return any;
+}
+
+bool ghyvi_table_is_dying(const struct ghyvi_table_page *table)
+{
+	u32 levels;
+
+	for (levels = table->levels; levels; levels &= levels - 1)
+		if (table->shadows[__ffs(levels)]->refs)
+			return false;
+	return true;
 }
 
 unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)

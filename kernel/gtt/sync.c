@@ -139,6 +139,8 @@ static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list
 	while (!list_empty(list)) {
 		table = list_first_entry(list, struct ghyvi_table_page, relaxed_node);
 		list_move_tail(&table->relaxed_node, done);
+		if (ghyvi_table_is_dying(table))
+			continue;
 		/*
 		 * ghyvi_table_sync() may write-protect this page. Entries compared before
 		 * that may be stale, so the page is unlisted only if it was protected beforehand.
@@ -186,26 +188,6 @@ static void sync_pass(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 	list_splice_init(&done, shared);
 }
 
-/*
- * A page that is refused as data because it is a table page may be none any more: if stores to
- * upper levels do not trap, the guest may have unlinked and freed it in any tree. Sync all trees.
- * Returns true if entries that were refused are worth a retry.
- */
-static bool drop_stale_links(struct ghyvi_gtt *gtt)
-{
-	u64 before = gtt->deferral.tables_freed;
-
-	if (!gtt->deferral.alias_hit || !ghyvi_gtt_is_untracked(gtt))
-		return false;
-	sync_pass(gtt, NULL);
-	gtt->deferral.alias_hit = false;
-	ghyvi_gtt_reap_unused(gtt);
-	if (gtt->deferral.tables_freed == before)
-		return false;
-	ghyvi_gtt_retry_deferred(gtt);
-	return true;
-}
-
 static void sync_in_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
 	do
@@ -219,7 +201,7 @@ static void sync_one(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 	ghyvi_trees_evict_begin(gtt);
 	ghyvi_tree_expect_room(gtt, tree);
 	sync_in_room(gtt, tree);
-	if (drop_stale_links(gtt))
+	if (ghyvi_links_drop(gtt))
 		sync_in_room(gtt, tree);
 	container_of(tree, struct ghyvi_root, tree)->used = ++gtt->submissions;
 	tree->synced++;
@@ -233,6 +215,7 @@ static void sync_lists(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 	trace_ghyvi_sync(gtt->params.reporter, tree ? tree->id : 0);
 	gtt->deferral.nomem_left = GHYVI_RETRY_NOMEM;
 	gtt->deferral.unbacked_left = GHYVI_RETRY_UNBACKED;
+	gtt->deferral.vain_look = false;
 	if (gtt->deferral.any)
 		gtt->deferral.generation = ghyvi_generation(gtt);
 	gtt->syncs++;
@@ -240,6 +223,8 @@ static void sync_lists(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 		sync_one(gtt, tree);
 	} else {
 		sync_pass(gtt, NULL);
+		if (ghyvi_links_drop(gtt))
+			sync_pass(gtt, NULL);
 		gtt->flushes++;
 		gtt->shared_tree.last_sync = gtt->syncs;
 	}

@@ -148,18 +148,6 @@ static int get_root(struct vgpu_workload *workload)
 }
 
 /*
- * If the guest has made the image of pages that were page tables of another context, they are
- * refused as data until a sync has found that they are unlinked.
- */
-static int read_image(struct vgpu_workload *workload)
-{
-	if (!read_state(workload, 0, workload->context, GHYVI_CTX_DWORDS))
-		return 0;
-	ghyvi_gtt_sync(workload->engine->vgpu->gtt, NULL);
-	return read_state(workload, 0, workload->context, GHYVI_CTX_DWORDS);
-}
-
-/*
  * Read the image before the sync, never after it. The guest writes a request and its table entries
  * before the tail in the image covers the request. A tail read after the sync might cover requests
  * whose entries were written after the scan, and the engine would execute them through a stale
@@ -170,7 +158,7 @@ static int read_and_sync(struct vgpu_workload *workload)
 	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
 	int err;
 
-	if (read_image(workload)) {
+	if (read_state(workload, 0, workload->context, GHYVI_CTX_DWORDS)) {
 		ghyvi_report_stop(vgpu->params.reporter, workload->engine->id,
 				  "%s: context image 0x%llx is not mapped",
 				  ghyvi_engine_name(workload->engine->id),

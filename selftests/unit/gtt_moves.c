@@ -11,6 +11,8 @@ static struct {
 } pending[64];
 static unsigned int nr_pending;
 static bool visited[TABLES][5];
+/* The pages that the guest's trees use as tables now, one bit for each level. */
+static u8 used_as[RAM_PAGES];
 bool few_tables;
 
 static unsigned int level_of(u64 gfn)
@@ -74,23 +76,71 @@ void deliver(void)
 		ghyvi_gtt_trap(fake.gtt, pending[--nr_pending].gpa, 8);
 }
 
+static bool is_memory(u64 gfn)
+{
+	return gfn < RAM_PAGES && !fake.absent[gfn];
+}
+
+static void find_tables_from(u64 gfn, unsigned int level)
+{
+	unsigned int i;
+	u64 entry;
+
+	if (!is_memory(gfn) || used_as[gfn] & BIT(level))
+		return;
+	used_as[gfn] |= BIT(level);
+	for (i = 0; level > 1 && i < GHYVI_ENTRIES; i++) {
+		entry = guest_page(gfn)[i];
+		if (entry & 1 && !(level < 4 && entry & GHYVI_ENTRY_LARGE))
+			find_tables_from((entry & GENMASK_ULL(38, 12)) >> 12, level - 1);
+	}
+}
+
+/* Has the root lost its tables, or a page of them, since a job got it? */
+static bool is_emptied(const struct ghyvi_root *root)
+{
+	if (root->levels == 4)
+		return !root->pages[0]->table;
+	return !root->known && !root->pages[0] && !root->pages[1] && !root->pages[2] &&
+	       !root->pages[3];
+}
+
+/* Only a table of a tree that the host knows may be refused as data. The host knows the roots. */
+static void find_tables(void)
+{
+	struct ghyvi_root *root;
+	unsigned int i;
+
+	memset(used_as, 0, sizeof(used_as));
+	list_for_each_entry(root, &fake.gtt->root_lru, lru)
+		for (i = 0; !is_emptied(root) && i < (root->levels == 3 ? 4 : 1); i++)
+			find_tables_from(root->gpa[i] >> 12, root->levels == 3 ? 2 : 4);
+}
+
+/* May data at these guest pages be scratch to engines? */
+static bool is_refused(u64 gfn, unsigned int count)
+{
+	for (; count; gfn++, count--)
+		if (!is_memory(gfn) || used_as[gfn] || fake.excused[gfn])
+			return true;
+	return false;
+}
+
 static bool entry_matches(u64 guest, u64 entry, unsigned int level, bool ggtt);
 
 /* Entry @i of the shadow of a table of 64 KiB pages. */
 static bool part_matches(u64 guest, u64 entry, unsigned int i)
 {
 	u64 gfn = (guest & GENMASK_ULL(38, 16)) >> 12, at;
-	bool excused = alias || gfn < TABLES, memory = true;
 
 	if (!(guest & 1))
 		return !entry;
-	for (at = gfn; at < gfn + 16; at++) {
-		memory = memory && at < RAM_PAGES && !fake.absent[at];
-		excused = excused || (at < RAM_PAGES && fake.excused[at]);
-	}
-	if (!is_scratch(entry))
-		return memory && entry == ((spte(gfn + i % 16) & ~2ull) | (guest & 2));
-	return excused || !memory;
+	if (is_scratch(entry))
+		return is_refused(gfn, 16);
+	for (at = gfn; at < gfn + 16; at++)
+		if (!is_memory(at))
+			return false;
+	return entry == ((spte(gfn + i % 16) & ~2ull) | (guest & 2));
 }
 
 static bool table_matches(u64 gfn, u64 dma, unsigned int level)
@@ -106,8 +156,9 @@ static bool table_matches(u64 gfn, u64 dma, unsigned int level)
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
 		if (!(level ? entry_matches(guest_page(gfn)[i], entries[i], level, false) :
 			      part_matches(guest_page(gfn)[i - i % 16], entries[i], i))) {
-			fprintf(stderr, "page %#llx level %u entry %u: guest %#llx shadow %#llx\n",
-				(unsigned long long)gfn, level, i,
+			fprintf(stderr,
+				"%s: page %#llx level %u entry %u: guest %#llx shadow %#llx\n",
+				fake.gtt->policy->name, (unsigned long long)gfn, level, i,
 				(unsigned long long)guest_page(gfn)[i],
 				(unsigned long long)entries[i]);
 			return false;
@@ -121,19 +172,15 @@ static bool large_matches(u64 guest, u64 entry)
 {
 	u64 gfn = (guest & GENMASK_ULL(38, 21)) >> 12, dma = entry & GHYVI_SHADOW_ADDRESS_MASK,
 	    flags = 1 | (guest & 2), i;
-	bool excused = alias || gfn < TABLES, memory = true, whole = true;
+	bool whole = true;
 
-	for (i = gfn; i < gfn + 512; i++) {
-		if (i >= RAM_PAGES || fake.absent[i])
-			memory = false;
-		else if (fake.excused[i])
-			excused = true;
-		whole = whole && memory && dma_page_of(i) == dma_page_of(gfn) + ((i - gfn) << 12);
-	}
 	if (maps_scratch(entry, 2))
-		return excused || !memory;
-	if (!memory)
-		return false;
+		return is_refused(gfn, 512);
+	for (i = gfn; i < gfn + 512; i++) {
+		if (!is_memory(i))
+			return false;
+		whole = whole && dma_page_of(i) == dma_page_of(gfn) + ((i - gfn) << 12);
+	}
 	if (whole)
 		return entry == (dma_page_of(gfn) | flags | GHYVI_ENTRY_LARGE);
 	if (entry != (dma | flags))
@@ -147,7 +194,7 @@ static bool large_matches(u64 guest, u64 entry)
 static bool entry_matches(u64 guest, u64 entry, unsigned int level, bool ggtt)
 {
 	u64 gfn = (guest & GENMASK_ULL(38, 12)) >> 12;
-	bool memory = gfn < RAM_PAGES && !fake.absent[gfn];
+	bool memory = is_memory(gfn);
 
 	if (!(guest & 1))
 		return !entry;
@@ -157,25 +204,15 @@ static bool entry_matches(u64 guest, u64 entry, unsigned int level, bool ggtt)
 		return maps_scratch(entry, level);
 	if (level == 1 && entry == (dma_page_of(gfn) | 1 | (ggtt ? 2 : guest & 2)))
 		return memory;
-	if (maps_scratch(entry, level)) {
-		/*
-		 * The page is absent, or could not be pinned, or is a table that engines must not
-		 * write.
-		 */
-		if (!memory || fake.excused[gfn] || (few_tables && level > 1) ||
-		    (level == 1 && (alias || gfn < TABLES)))
-			return true;
-	}
+	if (level == 1 && is_scratch(entry))
+		return is_refused(gfn, 1);
+	if (level > 1 && maps_scratch(entry, level) && (!memory || fake.excused[gfn] || few_tables))
+		return true;
 	if (level == 1 || !memory || !(entry & 1) || (entry & 2) != (guest & 2))
 		return false;
 	return table_matches(gfn, entry & GHYVI_SHADOW_ADDRESS_MASK,
 			     level == 2 && guest & GHYVI_ENTRY_64K ? GHYVI_LEVEL_PT_64K :
 								     level - 1);
-}
-
-static bool lost_all(const struct ghyvi_root *root)
-{
-	return !root->pages[0] && !root->pages[1] && !root->pages[2] && !root->pages[3];
 }
 
 /* Assert that the tree that an engine would walk for this job is the guest's translation. */
@@ -187,9 +224,9 @@ static void compare_root(const struct held *held)
 	if (!held->dma)
 		return; /* nested */
 	memset(visited, 0, sizeof(visited));
-	if (held->levels == 4 ? !held->root->pages[0]->table :
-				!held->root->known && lost_all(held->root))
-		return; /* lost its table page */
+	if (is_emptied(held->root))
+		return;
+	find_tables();
 	if (held->levels == 4)
 		ASSERT(table_matches(held->gpa[0] >> 12, held->dma, 4));
 	for (p = 0; held->levels == 3 && p < 4; p++)
@@ -240,6 +277,7 @@ void compare_everything(void)
 		ASSERT(!STAT(relaxed_now) && !STAT(tables_now));
 		return;
 	}
+	find_tables();
 	for (i = FIRST_GGTT_TABLE * 512; i < (FIRST_GGTT_TABLE + fake.ggtt_tables) * 512; i++)
 		if (!entry_matches(fake.guest_ggtt[i], fake.ggtt[i], 1, true)) {
 			fprintf(stderr, "%s; table %d; GGTT entry %u: guest %#llx shadow %#llx\n",
@@ -290,6 +328,64 @@ void edit(void)
 		break;
 	default:
 		guest_write(pte_gpa(gfn, rnd(3) ? rnd(6) : 16 * rnd(3)), 8, four[0]);
+	}
+}
+
+/* The host reads what the guest has at a GGTT address, even before the next sync. */
+static void host_read(u64 index)
+{
+	u64 entry = fake.guest_ggtt[index], gfn, word;
+	int err;
+
+	if (!fake.ggtt_tables || nr_pending || fake.race)
+		return;
+	err = ghyvi_gtt_ggtt_read(fake.gtt, index << 12, &word, sizeof(word));
+	find_tables();
+	gfn = (entry & GENMASK_ULL(38, 12)) >> 12;
+	if (!err)
+		ASSERT(entry & 1 && is_memory(gfn) && word == *guest_page(gfn));
+	else
+		ASSERT(err == -EFAULT && (!(entry & 1) || is_refused(gfn, 1)));
+}
+
+/*
+ * The guest unlinks a table, frees it, and makes something else of it at once: data of a tree or of
+ * the GGTT, as a page of 4 KiB or as a part of a larger one, or another table.
+ */
+static void reuse(void)
+{
+	u64 gfn = PDP(0) + rnd(TABLES - PDP(0)), from, user = PT(rnd(5)), flags = 1 + 2 * rnd(2);
+	u64 gpa[4] = { gfn << 12 };
+	unsigned int i;
+
+	for (from = 1; from < TABLES; from++)
+		for (i = 0; !fake.absent[from] && i < GHYVI_ENTRIES; i++)
+			if ((guest_page(from)[i] & GENMASK_ULL(38, 12)) == gfn << 12)
+				write_pte(from, i, 0);
+	ghyvi_gtt_forget_root(fake.gtt, gpa, 3);
+	ghyvi_gtt_forget_root(fake.gtt, gpa, 4);
+	switch (rnd(8)) {
+	case 0:
+		i = FIRST_GGTT_TABLE * 512 + rnd(1024);
+		write_pte(BAR_GFN, i, gfn << 12 | flags);
+		if (rnd(2))
+			host_read(i);
+		break;
+	case 1: /* all tables together: there is no tree */
+		ghyvi_gtt_forget_roots(fake.gtt);
+		gfn = 0;
+		if (rnd(2))
+			write_pte(PD(0), rnd(6), GHYVI_ENTRY_LARGE | flags);
+		fallthrough;
+	case 2:
+		write_pte(user, 16 * rnd(2), gfn << 12 | flags);
+		break;
+	case 3:
+		if (alias)
+			write_pte(1 + rnd(TABLES - 1), rnd(6), pte(gfn));
+		break;
+	default:
+		write_pte(user, rnd(6), gfn << 12 | flags);
 	}
 }
 
@@ -397,9 +493,10 @@ static void submission(void)
 
 void move(void)
 {
+	static const char *const always[] = { "nested", "strict", "relaxed" };
 	void (*race)(void) = fake.race;
 
-	switch (rnd(27)) {
+	switch (rnd(30)) {
 	case 0:
 	case 1:
 		ghyvi_gtt_sync(fake.gtt, fake.nr_held ? fake.held[0].root : NULL);
@@ -446,7 +543,7 @@ void move(void)
 		fault_operation();
 		break;
 	case 15:
-		ghyvi_gtt_set_policy(fake.gtt, rnd(2) ? "nested" : "strict");
+		ghyvi_gtt_set_policy(fake.gtt, always[rnd(3)]);
 		break;
 	case 12:
 		if (!rnd(5))
@@ -455,6 +552,13 @@ void move(void)
 	case 16:
 		if (fake.ggtt_tables)
 			aperture_access(FIRST_GGTT_TABLE * 512 + rnd(1024));
+		break;
+	case 17:
+	case 18:
+		reuse();
+		break;
+	case 19:
+		host_read(FIRST_GGTT_TABLE * 512 + rnd(1024));
 		break;
 	default:
 		edit();

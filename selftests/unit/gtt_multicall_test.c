@@ -75,6 +75,20 @@ static void a_full_page_of_records_is_applied(void **state)
 		assert_true(shadow_pt(root)[2 * i] == spte(DATA + i));
 }
 
+/* No store to the directory traps, so the host has taken the page for a table until the call. */
+static void the_page_of_records_may_be_a_table_that_was_freed(void **state)
+{
+	struct ghyvi_root *root = begin("relaxed");
+
+	write_pte(PD_GFN, 1, pte(RECORDS_GFN));
+	ghyvi_gtt_sync(fake.gtt, root);
+	write_pte(PD_GFN, 1, 0);
+	record(0, PT_GFN, 7, pte(DATA));
+	call(1, 1, 0);
+	assert_result(1, 0);
+	assert_true(shadow_pt(root)[7] == spte(DATA));
+}
+
 /* A trap would relax the page. */
 static void a_protected_page_stays_protected(void **state)
 {
@@ -218,6 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(records_are_applied_without_a_trap),
 		TEST(a_full_page_of_records_is_applied),
+		TEST(the_page_of_records_may_be_a_table_that_was_freed),
 		TEST(a_protected_page_stays_protected),
 		TEST(the_first_bad_record_ends_the_call),
 		TEST(a_call_out_of_bounds_does_nothing),

@@ -139,6 +139,19 @@ static void a_held_tree_keeps_its_shadow_over_policy_switches(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
+/* The guest sees the end of a job before the host has put the job's tree. */
+static void a_destroyed_tree_has_no_tables_although_it_is_held(void **state)
+{
+	struct ghyvi_root *root;
+
+	build_tree(PML4_GFN);
+	root = get_root4(PML4_GFN);
+	policy("nested");
+	forget_root4(PML4_GFN);
+	assert_int_equal(STAT(tables_now), 0);
+	assert_null(root->pages[0]->table);
+}
+
 static void a_pgpu_without_the_capability(void **state)
 {
 	char names[128];
@@ -312,6 +325,7 @@ int main(void)
 		TEST(leaving_shadows_everything_again),
 		TEST(held_trees_stay_in_sync_until_they_are_put),
 		TEST(a_held_tree_keeps_its_shadow_over_policy_switches),
+		TEST(a_destroyed_tree_has_no_tables_although_it_is_held),
 		TEST(a_pgpu_without_the_capability),
 		TEST(a_job_gets_the_root_of_its_policy),
 		TEST(pages_are_mapped_once_and_unmapped_with_their_memory),
