@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A vGPU loads an arbitrary state, and goes on with it. The first byte of the input chooses: the
- * rest is the state, or the rest edits a state that a guest with running workloads had.
+ * rest is the state, or the rest edits a state that a guest with running workloads had, or one in
+ * the middle of a thread group.
  */
 #include <sys/mman.h>
 #include <ghyvi/shadow_policy.h>
+#include "../unit/compute_unit.h"
 #include "../unit/move_fixture.h"
 #include "../unit/rule.h"
 #include "input.h"
 
 #define BASES 3
+#define GROUP_BASE 0xff /* of the input's first byte */
+#define GROUP_BYTES 512u
 #define OWNER_BYTES 16
 #define EDITS_MAX 64
 /* Inputs after which the memory of the vGPU's tables is given back */
@@ -19,7 +23,7 @@ static struct move_host host;
 static struct {
 	u8 *state;
 	size_t bytes;
-} bases[BASES];
+} bases[BASES + 1]; /* the last one: in a thread group */
 
 /* The settings of the vGPU, which loads restrict. */
 static struct settings {
@@ -73,23 +77,44 @@ static void check_settings(void)
 	       now.containment.points_max <= settings.containment.points_max);
 }
 
+static void give_way(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	while (READ_ONCE(unit->worker->control->yield) != next->number)
+		usleep_range(10, 20);
+	unit_yield(unit, next, GROUP_BYTES, 0x5a);
+}
+
+static void begin_group(struct unit *unit)
+{
+	unit_start(unit, give_way);
+	MOVE_RING(0, 0x7105000d, 0, 0, 0, 0, 0, 0, 8, 0, 0, 1, 0, 1, 1, 1, 0);
+	move_submit(&host, GHYVI_RCS, 0);
+	while (!unit->dispatches)
+		usleep_range(10, 20);
+}
+
 /* An idle guest; one with two workloads in batches; one whose user batches are audited. */
 static void make_base(unsigned int number)
 {
 	const u64 owner[OWNER_BYTES / 8] = { number };
+	struct unit unit;
 	void *state;
 
 	ghyvi_vgpu_reset(host.vgpu);
 	move_guest_begin(&host);
 	ASSERT(!ghyvi_audit_set_mode(ghyvi_vgpu_audit(host.vgpu),
 				     number == 2 ? "full" : "privileged"));
-	if (number) {
+	if (number == BASES) {
+		begin_group(&unit);
+	} else if (number) {
 		move_begin_waiting(&host, GHYVI_RCS, number == 2);
 		move_begin_waiting(&host, GHYVI_BCS, true);
 	}
 	ghyvi_vgpu_pause(host.vgpu);
 	ASSERT(!ghyvi_vgpu_save(host.vgpu, owner, sizeof(owner), &state, &bases[number].bytes));
 	bases[number].state = state;
+	if (number == BASES)
+		unit_stop(&unit);
 }
 
 static size_t edit(u8 *state, size_t bytes)
@@ -166,19 +191,21 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 
 	if (!host.vgpu) {
 		move_host_begin(&host, NULL);
-		for (i = 0; i < BASES; i++)
+		for (i = 0; i <= BASES; i++)
 			make_base(i);
 		ghyvi_vgpu_reset(host.vgpu);
 		init_settings();
 	}
 	trim();
 	input_init(data, bytes);
-	base = input_take(1) % (BASES + 1);
+	base = input_take(1);
+	base = base == GROUP_BASE ? BASES + 1 : base % (BASES + 1);
 	if (base == BASES) {
 		state = malloc(bytes);
 		memcpy(state, data + 1, bytes - 1);
 		load(state, bytes - 1);
 	} else {
+		base = min_t(unsigned int, base, BASES);
 		state = malloc(bases[base].bytes);
 		memcpy(state, bases[base].state, bases[base].bytes);
 		load(state, edit(state, bases[base].bytes));
