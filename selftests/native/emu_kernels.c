@@ -3,9 +3,22 @@
 #include "emu_kernels.h"
 
 #define STATELESS 255u
+#define SHARED 254u
+#define UNTYPED_READ (1u << 14 | 2u << 12 | 14u << 8)
+#define RESPONSE(registers) ((registers) << 20)
 #define UNTYPED_WRITE (9u << 14 | 2u << 12 | 14u << 8) /* one channel, 8 lanes */
 #define UNTYPED_ATOMIC_ADD (2u << 14 | 1u << 12 | 7u << 8)
 #define DATA_PORT 12
+#define GATEWAY 3
+#define BARRIER 0x02000004
+#define NOTIFICATION 0x90
+
+/* EMU_KERNEL_SHARES: each round, each thread makes STEPS numbers, and adds its neighbour's last. */
+#define SHARE_THREADS 4u
+#define SHARE_ROUNDS 2000u
+#define SHARE_STEPS 16u
+#define SHARE_FACTOR 1664525u
+#define SHARE_ADDEND 1013904223u
 #define PAYLOAD(registers) ((registers) << 25)
 
 static void adds(struct code *c)
@@ -38,6 +51,104 @@ static void endless(struct code *c)
 	put_field(dw, 127, 96, (uint32_t)-16);
 }
 
+/* r@reg.@sub += 1; back to instruction @to while it is below @end. */
+static void loop(struct code *c, unsigned int reg, unsigned int sub, uint32_t end, unsigned int to)
+{
+	uint32_t *dw;
+
+	no_mask(emit2(c, EU_ADD, 1, ONE(EU_UD, reg, sub), ONE(EU_UD, reg, sub), IMM(EU_UD, 1)));
+	dw = emit2(c, EU_CMP, 1, ARF(EU_UD, 0), ONE(EU_UD, reg, sub), IMM(EU_UD, end));
+	condition(dw, EU_COND_L, 0);
+	no_mask(dw);
+	dw = emit(c, EU_JMPI, 1);
+	predicate(dw, 0, false);
+	no_mask(dw);
+	put_field(dw, 90, 89, EU_FILE_IMM);
+	put_field(dw, 127, 96, (uint32_t)(to - c->count) * 16);
+}
+
+static void barrier(struct code *c)
+{
+	uint32_t *dw;
+
+	emit_send(c, 1, GATEWAY, 0, 127, BARRIER, false);
+	no_mask(c->dw[c->count - 1]);
+	dw = emit(c, EU_WAIT, 1);
+	put_source(dw, 0, ARF(EU_UD, NOTIFICATION));
+	no_mask(dw);
+}
+
+/* r@reg: 32 * the thread's number in its group + @offset, modulo all, + 4 * lane */
+static void slot(struct code *c, unsigned int reg, uint32_t offset)
+{
+	const uint32_t last = 32 * (SHARE_THREADS - 1);
+	unsigned int n;
+
+	no_mask(emit2(c, EU_MUL, 8, VEC(EU_UD, reg), ONE(EU_UD, 0, 20), IMM(EU_UD, 32)));
+	no_mask(emit2(c, EU_ADD, 8, VEC(EU_UD, reg), VEC(EU_UD, reg), IMM(EU_UD, offset)));
+	no_mask(emit2(c, EU_AND, 8, VEC(EU_UD, reg), VEC(EU_UD, reg), IMM(EU_UD, last)));
+	for (n = 1; n < 8; n++)
+		no_mask(emit2(c, EU_ADD, 1, ONE(EU_UD, reg, n * 4), ONE(EU_UD, reg, n * 4),
+			      IMM(EU_UD, n * 4)));
+}
+
+/* r10: the numbers; r11: counters; r12 and r14: where this thread's are shared, and the next's */
+static void shares(struct code *c)
+{
+	unsigned int rounds, steps, n;
+
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 127), VEC(EU_UD, 0)));
+	no_mask(emit1(c, EU_MOV, 1, ARF(EU_UD, NOTIFICATION), IMM(EU_UD, 0)));
+	slot(c, 12, 0);
+	slot(c, 14, 32);
+	/* 32 * group + 4 * lane: where the result goes, and, with the thread's slot, the seed */
+	no_mask(emit2(c, EU_MUL, 8, VEC(EU_UD, 16), ONE(EU_UD, 127, 4), IMM(EU_UD, 32)));
+	for (n = 1; n < 8; n++)
+		no_mask(emit2(c, EU_ADD, 1, ONE(EU_UD, 16, n * 4), ONE(EU_UD, 16, n * 4),
+			      IMM(EU_UD, n * 4)));
+	no_mask(emit2(c, EU_ADD, 8, VEC(EU_UD, 10), VEC(EU_UD, 16), VEC(EU_UD, 12)));
+	no_mask(emit1(c, EU_MOV, 1, ONE(EU_UD, 11, 0), IMM(EU_UD, 0)));
+	rounds = c->count;
+	no_mask(emit1(c, EU_MOV, 1, ONE(EU_UD, 11, 4), IMM(EU_UD, 0)));
+	steps = c->count;
+	no_mask(emit2(c, EU_MUL, 8, VEC(EU_UD, 10), VEC(EU_UD, 10), IMM(EU_UD, SHARE_FACTOR)));
+	no_mask(emit2(c, EU_ADD, 8, VEC(EU_UD, 10), VEC(EU_UD, 10), IMM(EU_UD, SHARE_ADDEND)));
+	loop(c, 11, 4, SHARE_STEPS, steps);
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 13), VEC(EU_UD, 10)));
+	emit_send(c, 8, DATA_PORT, 0, 12, PAYLOAD(2u) | UNTYPED_WRITE | SHARED, false);
+	barrier(c);
+	emit_send(c, 8, DATA_PORT, 15, 14, PAYLOAD(1u) | RESPONSE(1u) | UNTYPED_READ | SHARED,
+		  false);
+	no_mask(emit2(c, EU_ADD, 8, VEC(EU_UD, 10), VEC(EU_UD, 10), VEC(EU_UD, 15)));
+	barrier(c);
+	loop(c, 11, 0, SHARE_ROUNDS, rounds);
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 17), VEC(EU_UD, 10)));
+	emit_send(c, 8, DATA_PORT, 0, 16, PAYLOAD(2u) | UNTYPED_ATOMIC_ADD | STATELESS, false);
+	emit_end(c);
+}
+
+void emu_kernel_shares_result(uint32_t group, uint32_t result[8])
+{
+	uint32_t x[SHARE_THREADS], last[SHARE_THREADS], factor = 1, addend = 0, n, t, lane;
+
+	for (n = 0; n < SHARE_STEPS; n++) { /* all steps of a round are one */
+		factor *= SHARE_FACTOR;
+		addend = addend * SHARE_FACTOR + SHARE_ADDEND;
+	}
+	for (lane = 0; lane < 8; lane++) {
+		for (t = 0; t < SHARE_THREADS; t++)
+			x[t] = 32 * group + 4 * lane + 32 * t + 4 * lane;
+		for (n = 0; n < SHARE_ROUNDS; n++) {
+			for (t = 0; t < SHARE_THREADS; t++)
+				last[t] = x[t] * factor + addend;
+			for (t = 0; t < SHARE_THREADS; t++)
+				x[t] = last[t] + last[(t + 1) % SHARE_THREADS];
+		}
+		for (result[lane] = t = 0; t < SHARE_THREADS; t++)
+			result[lane] += x[t];
+	}
+}
+
 size_t emu_kernel_put(enum emu_kernel kernel, void *code)
 {
 	static struct code c;
@@ -52,6 +163,9 @@ size_t emu_kernel_put(enum emu_kernel kernel, void *code)
 		break;
 	case EMU_KERNEL_ENDLESS:
 		endless(&c);
+		break;
+	case EMU_KERNEL_SHARES:
+		shares(&c);
 		break;
 	case EMU_KERNEL_UNSUPPORTED:
 		emit2(&c, EU_PLN, 8, VEC(EU_F, 10), VEC(EU_F, 11), VEC(EU_F, 12));
@@ -96,4 +210,12 @@ void emu_kernel_walker(uint32_t *batch, uint32_t groups)
 	batch[7] = groups;
 	batch[10] = batch[12] = 1;
 	batch[13] = batch[14] = ~0u;
+}
+
+void emu_kernel_share(uint32_t *descriptor, uint32_t *walker)
+{
+	if (descriptor)
+		descriptor[6] = 1 << 21 | 1 << 16 | SHARE_THREADS; /* barrier, 1 KiB */
+	if (walker)
+		walker[4] = SHARE_THREADS - 1;
 }

@@ -13,6 +13,12 @@ enum emu_kernel {
 	EMU_KERNEL_WILD,
 	EMU_KERNEL_ENDLESS,
 	EMU_KERNEL_UNSUPPORTED, /* its first instruction is */
+	/*
+	 * The four threads of a group exchange numbers by shared memory and barriers, again and
+	 * again: hundreds of thousands of instructions. Lane l of group g adds one to the dword as
+	 * above; see emu_kernel_shares_result().
+	 */
+	EMU_KERNEL_SHARES,
 };
 
 /* Write the instructions to @code; returns their bytes. */
@@ -25,5 +31,9 @@ void emu_kernel_descriptor(uint32_t descriptor[8]);
 void emu_kernel_state(uint32_t *batch, uint64_t general, uint64_t dynamic, uint64_t instruction);
 #define EMU_WALKER_DWORDS 15
 void emu_kernel_walker(uint32_t *batch, uint32_t groups);
+/* Make them those of EMU_KERNEL_SHARES; either may be NULL. */
+void emu_kernel_share(uint32_t *descriptor, uint32_t *walker);
+/* What each lane of a group adds. */
+void emu_kernel_shares_result(uint32_t group, uint32_t result[8]);
 
 #endif

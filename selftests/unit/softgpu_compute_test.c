@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Dispatches of the software pGPU, and a worker that takes them: a thread of the test, by the
- * functions that /dev/ghyvi-eu calls. It executes no kernel; the lab's workers do.
+ * functions that /dev/ghyvi-eu calls.
  */
-#include "compute_unit.h"
+#include "compute_kernels.h"
 #include "softgpu_audited.h"
 
 #define STATE_BASE_ADDRESS 0x61010011u
@@ -212,78 +212,6 @@ static void a_dispatch_gives_way_and_goes_on(void **state)
 	finish(rig, with);
 }
 
-/*
- * A kernel with a group whose result depends on each of its steps: 32 numbers, each the next one of
- * a sequence. It stores its result to the data, where memory must have the group's number.
- */
-#define CHAIN 32
-#define STEPS 100000u
-#define GROUPS 3
-
-struct chain {
-	u64 step;
-	u64 number[CHAIN];
-};
-
-static void chain_begin(struct chain *chain, u64 group)
-{
-	unsigned int i;
-
-	chain->step = 0;
-	for (i = 0; i < CHAIN; i++)
-		chain->number[i] = group * CHAIN + i + 1;
-}
-
-static void chain_step(struct chain *chain)
-{
-	u64 *to = &chain->number[chain->step++ % CHAIN];
-
-	*to = (*to ^ chain->number[chain->step % CHAIN]) * 0x5851f42d4c957f2dULL + 1;
-}
-
-static bool asked(struct unit *unit, const struct ghyvi_eu_next *next)
-{
-	return READ_ONCE(unit->worker->control->yield) == next->number;
-}
-
-/* It executes a step at least, as ghyvi-eud does. */
-static void compute(struct unit *unit, struct ghyvi_eu_next *next)
-{
-	struct chain chain;
-
-	for (; next->groups < GROUPS; next->groups++) {
-		if (unit->group) {
-			assert_int_equal(unit->group->bytes, sizeof(chain));
-			memcpy(&chain, unit->group->data, sizeof(chain));
-			kvfree(unit->group);
-			unit->group = NULL;
-		} else {
-			chain_begin(&chain, next->groups);
-		}
-		do {
-			chain_step(&chain);
-			if (chain.step < STEPS && asked(unit, next)) {
-				unit_yield(unit, next, sizeof(chain), 0);
-				memcpy(unit->group->data, &chain, sizeof(chain));
-				return;
-			}
-		} while (chain.step < STEPS);
-		fault_at(unit, DATA, true);
-		if (unit->fault.err)
-			return;
-		((u64 *)unit->fault.pointer)[next->groups] += chain.number[chain.step % CHAIN];
-	}
-}
-
-static u64 chain_result(u64 group)
-{
-	struct chain chain;
-
-	for (chain_begin(&chain, group); chain.step < STEPS;)
-		chain_step(&chain);
-	return chain.number[chain.step % CHAIN];
-}
-
 /* To a job that has nothing yet, as on another host. */
 static void move_job(struct rig *rig)
 {
@@ -302,42 +230,68 @@ static void move_job(struct rig *rig)
 	free(group);
 }
 
+#define GROUPS 3
+#define WITHIN_LEAST 50 /* preemptions in the middle of a group */
+
+/* Preempts the job again and again; each second time the rest is another worker's. */
+static unsigned int preempt_to_the_end(struct rig *rig, struct unit units[2], unsigned int *now,
+				       unsigned int *seed)
+{
+	unsigned int moves = 0, within = 0;
+	enum ghyvi_job_status status;
+
+	for (;;) {
+		rig_start(rig);
+		if (rand_r(seed) % 2)
+			usleep_range(rand_r(seed) % 300, 400);
+		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
+		status = rig_wait(rig);
+		if (status == GHYVI_JOB_COMPLETE)
+			return within;
+		if (status != GHYVI_JOB_PREEMPTED)
+			fail_msg("%s", rig_reason(rig));
+		within += rig->backend.group != NULL;
+		move_job(rig);
+		if (moves++ % 2)
+			continue;
+		unit_start(&units[!*now], kernels_execute);
+		unit_stop(&units[*now]);
+		*now = !*now;
+	}
+}
+
+/* Threads of a real kernel wait for each other and share memory. */
 static void a_group_gives_way_anywhere_and_goes_on_to_the_bit(void **state)
 {
 	struct rig *rig = *state;
 	struct ghyvi_audit *with = make_audit(rig, "full");
-	unsigned int i, within = 0, seed = 1, now = 0;
-	enum ghyvi_job_status status;
+	unsigned int i, within = 0, rounds, now = 0, seed = 1;
 	struct unit units[2];
+	u32 commands[64];
 
-	unit_start(&units[now], compute);
-	emit_walker(rig);
-	audit(rig, with);
-	for (i = 0;; i++) {
-		rig_start(rig);
-		usleep_range(100 + rand_r(&seed) % 500, 700);
-		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-		status = rig_wait(rig);
-		if (status == GHYVI_JOB_COMPLETE)
-			break;
-		assert_int_equal(status, GHYVI_JOB_PREEMPTED);
-		within += rig->backend.group != NULL;
-		move_job(rig);
-		if (i % 2) /* the rest is another worker's */
-			continue;
-		unit_start(&units[!now], compute);
-		unit_stop(&units[now]);
-		now = !now;
+	unit_start(&units[now], kernels_execute);
+	kernels_put(rig->batch2, rig->batch3);
+	for (rounds = 0; within < WITHIN_LEAST; rounds++) { /* fewer if the machine is busy */
+		rig_reset(rig);
+		ring_emit(rig, commands, kernels_commands(commands, DATA, BATCH3, BATCH2, GROUPS));
+		ring_pad(rig);
+		audit(rig, with);
+		within += preempt_to_the_end(rig, units, &now, &seed);
+		assert_null(rig->backend.group);
+		memset(&rig->backend, 0, sizeof(rig->backend));
 	}
-	assert_true(within);
-	assert_null(rig->backend.group);
-	for (i = 0; i < GROUPS; i++)
-		assert_int_equal(data64(rig, 8 * i), chain_result(i));
+	for (i = 0; i < 8 * GROUPS; i++)
+		assert_int_equal(data32(rig, 4 * i), rounds * kernels_result(i / 8, i % 8));
 	unit_stop(&units[now]);
 	finish(rig, with);
 }
 
 #define PART_BYTES 4096u
+
+static bool asked(struct unit *unit, const struct ghyvi_eu_next *next)
+{
+	return READ_ONCE(unit->worker->control->yield) == next->number;
+}
 
 /* Gives way at once, in the first group. */
 static void give_way_within(struct unit *unit, struct ghyvi_eu_next *next)

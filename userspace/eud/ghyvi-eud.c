@@ -22,24 +22,18 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <eu_state.h>
 #include <linux/ghyvi_eu.h>
+#include "execute.h"
 
 #define CODE_BYTES (64u << 20) /* of decoded instructions */
 #define DATA_BYTES (512u << 20) /* of a process */
-#define SLICE_INSTRUCTIONS 4096
 #define WINDOW_SHIFT 30 /* GPU memory is mapped in pieces of 1 GiB */
 #define WINDOWS 256 /* bounds the page tables, too: 2 MiB for each */
 #define ADDRESS_BYTES (((uint64_t)WINDOWS << WINDOW_SHIFT) + 2ull * DATA_BYTES)
 
 struct unit {
 	int file;
-	const volatile struct ghyvi_eu_control *control;
-	struct eu_cache *cache;
-	struct eu_memory memory;
-	struct eu_state state;
-	uint8_t *group; /* a thread group in progress, from the kernel or for it */
-	uint32_t no_room; /* number of the dispatch for whose group the kernel has no memory */
+	struct eud eud;
 	struct {
 		uint64_t number; /* + 1 */
 		char *begin;
@@ -124,114 +118,6 @@ static void forget_windows(struct unit *unit)
 	unit->nr_windows = 0;
 }
 
-/* ---- dispatches ---- */
-
-static void refuse(struct ghyvi_eu_next *next, const struct eu_error *error)
-{
-	next->status = GHYVI_EU_ERROR;
-	if (error->ip)
-		snprintf(next->text, sizeof(next->text), "%.60s, instruction at %#llx", error->text,
-			 (unsigned long long)error->ip);
-	else
-		snprintf(next->text, sizeof(next->text), "%.119s", error->text);
-}
-
-/* A command of the context's image, which is the guest's memory: another header is no command. */
-static bool take_kept(struct unit *unit, uint32_t opcode, const uint32_t *command, uint32_t dwords,
-		      struct eu_error *error)
-{
-	struct eu_dispatch none;
-
-	return command[0] >> 16 != opcode ||
-	       eu_state_command(&unit->state, &unit->memory, command, dwords, &none, error) !=
-		       EU_COMMAND_ERROR;
-}
-
-static bool take_state(struct unit *unit, const struct ghyvi_eu_next *next, struct eu_error *error)
-{
-	memset(&unit->state, 0, sizeof(unit->state));
-	memcpy(unit->state.dispatch_dim, next->dispatch_dim, sizeof(next->dispatch_dim));
-	return take_kept(unit, 0x6101, next->base, 19, error) &&
-	       take_kept(unit, 0x7000, next->vfe, 9, error) &&
-	       take_kept(unit, 0x7001, next->constants, 4, error) &&
-	       take_kept(unit, 0x7002, next->descriptors, 4, error);
-}
-
-/* Whether the run may stop here. Without a group in progress that costs little. */
-static bool give_way(struct unit *unit, struct eu_run *run, struct ghyvi_eu_next *next)
-{
-	bool within = !eu_run_at_boundary(run);
-
-	if (within && unit->no_room == next->number)
-		return false;
-	next->status = GHYVI_EU_YIELDED;
-	next->group_bytes = within ? eu_run_save(run, unit->group, GHYVI_EU_GROUP_BYTES) : 0;
-	return true;
-}
-
-/*
- * A dispatch that is to give way executes one more slice, so that each of them gets somewhere, and
- * most end a group.
- */
-static void execute_run(struct unit *unit, struct eu_run *run, struct ghyvi_eu_next *next)
-{
-	struct eu_error error = { .status = EU_DONE };
-	struct eu_counters before, now;
-	enum eu_status status;
-	bool yield;
-
-	eu_run_counters(run, &before);
-	do {
-		if (unit->control->abort == next->number)
-			return; /* any answer is right */
-		yield = unit->control->yield == next->number;
-		status = yield ? eu_run_to_boundary(run, SLICE_INSTRUCTIONS, &error) :
-				 eu_run(run, SLICE_INSTRUCTIONS, &error);
-	} while (status == EU_AGAIN && !(yield && give_way(unit, run, next)));
-	eu_run_counters(run, &now);
-	if (status == EU_AGAIN)
-		next->groups += now.groups - before.groups;
-	else if (status != EU_DONE)
-		refuse(next, &error);
-}
-
-static void execute(struct unit *unit, struct ghyvi_eu_next *next)
-{
-	struct eu_error error = { .status = EU_DONE };
-	struct eu_dispatch dispatch;
-	struct eu_run *run;
-
-	next->status = GHYVI_EU_DONE;
-	forget_windows(unit);
-	if (!take_state(unit, next, &error)) {
-		refuse(next, &error);
-		return;
-	}
-	switch (eu_state_command(&unit->state, &unit->memory, next->command, next->dwords,
-				 &dispatch, &error)) {
-	case EU_COMMAND_DISPATCH:
-		break;
-	case EU_COMMAND_ERROR:
-		refuse(next, &error);
-		return;
-	default:
-		return;
-	}
-	dispatch.skip = next->groups;
-	run = eu_run_begin(unit->cache, &unit->memory, &dispatch, &error);
-	if (!run) {
-		refuse(next, &error);
-		return;
-	}
-	if (next->group_bytes && eu_run_restore(run, unit->group, next->group_bytes)) {
-		snprintf(error.text, sizeof(error.text), "a saved thread group does not fit");
-		refuse(next, &error);
-	} else {
-		execute_run(unit, run, next);
-	}
-	eu_run_end(run);
-}
-
 /* ---- the process of a vGPU ---- */
 
 /* What is left: the device's ioctls, its memory, and memory of its own. */
@@ -280,6 +166,12 @@ static void confine(const struct unit *unit, const struct passwd *user, pid_t pa
 	seccomp_release(filter);
 }
 
+static void execute(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	forget_windows(unit);
+	eud_execute(&unit->eud, next);
+}
+
 static _Noreturn void serve(int file, const struct passwd *user, pid_t parent)
 {
 	struct unit *unit = calloc(1, sizeof(*unit));
@@ -287,23 +179,23 @@ static _Noreturn void serve(int file, const struct passwd *user, pid_t parent)
 
 	if (!unit)
 		error(1, errno, "execution units");
-	unit->group = malloc(GHYVI_EU_GROUP_BYTES);
-	if (!unit->group)
+	unit->eud.group = malloc(GHYVI_EU_GROUP_BYTES);
+	if (!unit->eud.group)
 		error(1, errno, "a thread group");
-	next.group = (uintptr_t)unit->group;
+	next.group = (uintptr_t)unit->eud.group;
 	unit->file = file;
-	unit->control = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, GHYVI_EU_CONTROL_OFFSET);
-	if (unit->control == MAP_FAILED)
+	unit->eud.control = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, GHYVI_EU_CONTROL_OFFSET);
+	if (unit->eud.control == MAP_FAILED)
 		error(1, errno, "control page");
-	unit->memory = (struct eu_memory){ .ops = &memory_ops, .context = unit };
-	unit->cache = eu_cache_create(CODE_BYTES);
-	if (!unit->cache)
+	unit->eud.memory = (struct eu_memory){ .ops = &memory_ops, .context = unit };
+	unit->eud.cache = eu_cache_create(CODE_BYTES);
+	if (!unit->eud.cache)
 		error(1, errno, "cache");
 	confine(unit, user, parent);
 	for (;;) {
 		while (ioctl(file, GHYVI_EU_NEXT, &next)) {
 			if (errno == ENOMEM && next.status == GHYVI_EU_YIELDED) {
-				unit->no_room = next.number; /* until the group has ended */
+				unit->eud.no_room = next.number; /* until the group has ended */
 				execute(unit, &next);
 			} else if (errno != EINTR) {
 				_exit(errno != ENODEV);

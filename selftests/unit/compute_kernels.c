@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "compute_kernels.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <linux/mm.h>
+#include "../../userspace/eud/execute.h"
+#include "../native/emu_kernels.h"
+
+#define CODE_BYTES (1u << 20)
+
+static void *map(void *context, uint64_t address, enum eu_access access)
+{
+	static u8 zeros[EU_PAGE_BYTES], sink[EU_PAGE_BYTES];
+	struct unit *unit = context;
+	struct softgpu_worker_fault fault = {
+		.address = address,
+		.write = access == EU_ACCESS_WRITE,
+		.pages = 1,
+	};
+
+	if (softgpu_worker_fault(unit->worker, &fault) || fault.err)
+		return NULL;
+	return fault.zeros ? zeros : fault.pointer ?: sink;
+}
+
+static const struct eu_memory_ops memory_ops = { .map = map };
+
+void kernels_execute(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	struct eud *eud = calloc(1, sizeof(*eud));
+
+	*eud = (struct eud){
+		.control = unit->worker->control,
+		.cache = eu_cache_create(CODE_BYTES),
+		.memory = { .ops = &memory_ops, .context = unit },
+		.group = malloc(GHYVI_EU_GROUP_BYTES),
+	};
+	next->group_bytes = unit->group ? unit->group->bytes : 0;
+	if (unit->group)
+		memcpy(eud->group, unit->group->data, next->group_bytes);
+	eud_execute(eud, next);
+	kvfree(unit->group);
+	unit->group = NULL;
+	if (next->status == GHYVI_EU_YIELDED && next->group_bytes) {
+		unit_yield(unit, next, next->group_bytes, 0);
+		memcpy(unit->group->data, eud->group, next->group_bytes);
+	}
+	eu_cache_destroy(eud->cache);
+	free(eud->group);
+	free(eud);
+}
+
+void kernels_put(void *code, void *descriptor)
+{
+	emu_kernel_put(EMU_KERNEL_SHARES, code);
+	emu_kernel_descriptor(descriptor);
+	emu_kernel_share(descriptor, NULL);
+}
+
+unsigned int kernels_commands(u32 *commands, u64 output, u64 descriptor, u64 code, u32 groups)
+{
+	emu_kernel_state(commands, output, descriptor, code);
+	emu_kernel_walker(commands + EMU_STATE_DWORDS, groups);
+	emu_kernel_share(NULL, commands + EMU_STATE_DWORDS);
+	return EMU_STATE_DWORDS + EMU_WALKER_DWORDS;
+}
+
+u32 kernels_result(u32 group, unsigned int lane)
+{
+	uint32_t result[8];
+
+	emu_kernel_shares_result(group, result);
+	return result[lane];
+}
