@@ -737,7 +737,7 @@ size_t ghyvi_vgpu_get_edid(struct ghyvi_vgpu *vgpu, u8 *edid)
 	unsigned long flags;
 	size_t bytes;
 
-	/* Any user may read it: not with a lock that vCPUs wait for while its holder is preempted. */
+	/* Any user may read it: not with a lock that vCPUs wait for while a holder is preempted. */
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	bytes = vgpu->display.edid_bytes;
 	memcpy(edid, vgpu->display.edid, bytes);

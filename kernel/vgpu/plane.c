@@ -55,9 +55,9 @@ struct surface {
 	u32 pixel_bytes;
 	u32 format;
 	bool swapped; /* red and blue */
-	bool plain; /* pixels are words as on the screen, in that order; the case that has to be fast */
+	bool plain; /* the usual case, which is fast: words as on the screen, in that order */
 	bool turned; /* by 90 degrees */
-	s32 step; /* from a pixel on the screen to the next one of a row; -1: the last one is first */
+	s32 step; /* on the screen, from a pixel of a row to the next one; -1: upside down */
 	u32 alpha_mode; /* PLANE_CTL_ALPHA_*; 0: pixels have none */
 	u32 alpha; /* of the plane */
 	u32 x, y; /* of the first pixel of the rectangle that is on the screen */
@@ -332,7 +332,7 @@ static void draw_tiled(struct reader *reader, const struct surface *surface,
 	}
 }
 
-/* Draw what of a plane is in the rows of the screen from @first on, of which @pixels is the first. */
+/* Draw what of a plane is in @count rows of the screen from @first on. */
 static void draw_plane(struct reader *reader, const struct ghyvi_picture *picture,
 		       const struct ghyvi_plane *plane, u32 first, u32 count, u32 *pixels)
 {

@@ -37,7 +37,7 @@ static u32 of_255(u32 value, u32 part)
 	return (value * part * 2 + 255) / 510;
 }
 
-/* @colour, whose alpha is @alpha and, if @premultiplied, in it, on a plane of alpha @fade, over @below. */
+/* @colour, with @alpha, @premultiplied or not, on a plane of alpha @fade, over @below. */
 static u32 blended(u32 below, u32 colour, u32 alpha, bool premultiplied, u32 fade)
 {
 	u32 i, result = 0, channel;

@@ -215,9 +215,9 @@ static void ten_bits_a_channel_are_shown_as_eight(void **state)
 }
 
 /*
- * The pixel (@x, @y) of an image of Y tiles, @tiles of them high, whose pages are mapped as i915 does
- * for a plane that is turned: column by column, each from the last tile to the first one, in rows
- * of @stride pages.
+ * The pixel (@x, @y) of an image of Y tiles, @tiles of them high, whose pages are mapped as i915
+ * does for a plane that is turned: column by column, each from the last tile to the first one, in
+ * rows of @stride pages.
  */
 static u32 turned_pixel(u32 format, u32 x, u32 y, u32 tiles, u32 stride)
 {
@@ -466,7 +466,7 @@ static u32 nearest(double value)
 	return (u32)(value + 0.5 + 1e-9);
 }
 
-/* Pixel @over with alpha mode @mode of a plane of alpha @plane, over @below. Each step is rounded. */
+/* Pixel @over with alpha mode @mode, on a plane of alpha @plane, over @below, rounded each time. */
 static u32 expected_mix(u32 below, u32 over, u32 mode, u32 plane)
 {
 	u32 i, channel, alpha = mode ? over >> 24 : 255, result = 0;
