@@ -52,9 +52,9 @@ void kernels_execute(struct unit *unit, struct ghyvi_eu_next *next)
 	free(eud);
 }
 
-void kernels_put(void *code, void *descriptor)
+void kernels_put(void *code, void *descriptor, bool endless)
 {
-	emu_kernel_put(EMU_KERNEL_SHARES, code);
+	emu_kernel_put(endless ? EMU_KERNEL_ENDLESS : EMU_KERNEL_SHARES, code);
 	emu_kernel_descriptor(descriptor);
 	emu_kernel_share(descriptor, NULL);
 }

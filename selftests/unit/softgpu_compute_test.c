@@ -270,7 +270,7 @@ static void a_group_gives_way_anywhere_and_goes_on_to_the_bit(void **state)
 	u32 commands[64];
 
 	unit_start(&units[now], kernels_execute);
-	kernels_put(rig->batch2, rig->batch3);
+	kernels_put(rig->batch2, rig->batch3, false);
 	for (rounds = 0; within < WITHIN_LEAST; rounds++) { /* fewer if the machine is busy */
 		rig_reset(rig);
 		ring_emit(rig, commands, kernels_commands(commands, DATA, BATCH3, BATCH2, GROUPS));

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include "compute_kernels.h"
 #include "move_fixture.h"
 
 /* Sanitizers make the CPU's work so much longer. */
@@ -241,6 +242,36 @@ static void a_blit_with_all_operands_makes_no_neighbour_wait(void **state)
 	no_rule_is_broken(huge_operation);
 }
 
+static void endless_group(u32 n)
+{
+	u32 commands[64] = { 0 };
+	unsigned int count;
+
+	kernels_put(move_page(MOVE_BATCHES + ATTACKER), move_page(MOVE_DATA + 6), true);
+	count = kernels_commands(commands, (MOVE_DATA + 5) * GHYVI_PAGE_BYTES,
+				 (MOVE_DATA + 6) * GHYVI_PAGE_BYTES,
+				 (MOVE_BATCHES + ATTACKER) * GHYVI_PAGE_BYTES, 1);
+	move_ring(ATTACKER, round_up(count, 2), commands);
+	MOVE_RING(ATTACKER, MOVE_STORE(3, 0, n));
+}
+
+/* It gives way each time, and is not stopped for it. */
+static void a_thread_group_without_end_makes_no_neighbour_wait(void **state)
+{
+	struct attack by = { .engine = GHYVI_RCS, .prepare = endless_group };
+	struct unit unit;
+
+	unit_start(&unit, kernels_execute);
+	attack(&by);
+	assert_true(unit.dispatches > FRAMES / 2);
+	if (by.failed || by.completed)
+		fail_msg("%s", move_report(&bad));
+	assert_int_equal(atomic64_read(&bad.stats.preempt_timeouts_rcs), 0);
+	assert_false(ghyvi_vgpu_is_failsafe(bad.vgpu));
+	move_wr(&bad, GEN6_GDRST, GEN6_GRDOM_RENDER);
+	unit_stop(&unit);
+}
+
 static void share(struct ghyvi_vgpu_params *params)
 {
 	params->pgpu = softgpu_device(bad.gpu);
@@ -278,6 +309,7 @@ int main(void)
 		TEST(a_context_that_waits_costs_the_attacker_its_vgpu),
 		TEST(a_blit_of_any_size_makes_no_neighbour_wait),
 		TEST(a_blit_with_all_operands_makes_no_neighbour_wait),
+		TEST(a_thread_group_without_end_makes_no_neighbour_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
