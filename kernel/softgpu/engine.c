@@ -5,12 +5,13 @@
  *
  * DOC: preemption
  *
- * A job can be preempted between any two commands, of the indirect context batch too, and between
- * two bands of a blit. Its register state is then saved in the host's copy of the context. Its
- * position (the batches that it is in, their addresses, and the rows of the blit that are done) is
- * saved in struct softgpu_job. The guest can access neither. The next run() resumes at that
- * position. A band is at most 2 MiB, so a preemption request waits for that, or for one command
- * that is no blit. A nested job that waits for a page ends at once and executes its command again,
+ * A job can be preempted between any two commands, of the indirect context batch too, between two
+ * bands of a blit, and anywhere in a dispatch (compute.c). Its register state is then saved in the
+ * host's copy of the context. Its position (the batches that it is in, their addresses, the rows of
+ * the blit that are done, and what the dispatch has reached) is saved in struct softgpu_job. The
+ * guest can access neither. The next run() resumes at that position. A band is at most 2 MiB, so a
+ * preemption request waits for that, for the process that executes the dispatch, or for one other
+ * command. A nested job that waits for a page ends at once and executes its command again,
  * unless it is within a band of a blit.
  *
  * DOC: relief
