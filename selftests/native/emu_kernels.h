@@ -15,8 +15,8 @@ enum emu_kernel {
 	EMU_KERNEL_UNSUPPORTED, /* its first instruction is */
 	/*
 	 * The four threads of a group exchange numbers by shared memory and barriers, again and
-	 * again: hundreds of thousands of instructions. Lane l of group g adds one to the dword as
-	 * above; see emu_kernel_shares_result().
+	 * again, for 94,000 instructions. Each lane of a group adds to its dword, which is where
+	 * EMU_KERNEL_ADDS has it; see emu_kernel_shares_result().
 	 */
 	EMU_KERNEL_SHARES,
 };

@@ -3,7 +3,8 @@
  * eucheck: kernels on the execution units, through i915. Each round dispatches a kernel whose lanes
  * add numbers of their own to memory, waits for the write behind it, and checks each dword. With
  * several contexts, their dispatches are in flight at the same time. With --kernel it dispatches
- * one that no good program has, and tells only whether the driver has blamed the context.
+ * another kernel; of one that no good program has, it tells only whether the driver has blamed the
+ * context.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -45,10 +46,9 @@ struct job {
 static unsigned int groups = 4096, rounds = 1, contexts = 1;
 static int preemptible;
 static const char *const kernel_names[] = {
-	[EMU_KERNEL_ADDS] = "adds",
-	[EMU_KERNEL_WILD] = "wild",
-	[EMU_KERNEL_ENDLESS] = "endless",
-	[EMU_KERNEL_UNSUPPORTED] = "unsupported",
+	[EMU_KERNEL_ADDS] = "adds",	  [EMU_KERNEL_WILD] = "wild",
+	[EMU_KERNEL_ENDLESS] = "endless", [EMU_KERNEL_UNSUPPORTED] = "unsupported",
+	[EMU_KERNEL_SHARES] = "shares",
 };
 static enum emu_kernel kernel = EMU_KERNEL_ADDS;
 static struct batch batch;
@@ -59,8 +59,8 @@ static const struct argp_option options[] = {
 	{ "contexts", 'c', "N", 0, "Contexts, 1 to 8 (default 1)", 0 },
 	{ "preemptible", 'p', NULL, 0, "Let the driver preempt between thread groups", 0 },
 	{ "kernel", 'k', "NAME", 0,
-	  "adds (default), wild (stores where nothing is mapped), endless, or unsupported (an "
-	  "instruction)",
+	  "adds (default), shares (long groups with barriers), wild (stores where nothing is mapped), "
+	  "endless, or unsupported (an instruction)",
 	  0 },
 	{ 0 },
 };
@@ -127,6 +127,8 @@ static int make_objects(struct job *job)
 		ret = gem_create(gem, output_bytes(), &job->output);
 	emu_kernel_put(kernel, code);
 	emu_kernel_descriptor(descriptor);
+	if (kernel == EMU_KERNEL_SHARES)
+		emu_kernel_share(descriptor, NULL);
 	if (!ret)
 		ret = gem_write(gem, job->code, 0, code, sizeof(code));
 	if (!ret)
@@ -169,6 +171,8 @@ static int submit(const struct job *job)
 	emu_kernel_state(state, OUTPUT_ADDRESS, STATE_ADDRESS, CODE_ADDRESS);
 	emit(state, EMU_STATE_DWORDS);
 	emu_kernel_walker(walker, groups);
+	if (kernel == EMU_KERNEL_SHARES)
+		emu_kernel_share(NULL, walker);
 	emit(walker, EMU_WALKER_DWORDS);
 	emit(after, sizeof(after) / sizeof(after[0]));
 	return batch_submit(&batch, &job->gem, job->batch, BATCH_ADDRESS, I915_EXEC_RENDER);
@@ -177,10 +181,10 @@ static int submit(const struct job *job)
 /* What the kernel leaves of an object that was zero, and zero behind it. */
 static int check(const struct job *job, uint32_t *output, uint32_t *hash)
 {
-	uint32_t done = 0, i;
+	uint32_t done = 0, shared[8], i;
 	int ret = gem_wait(&job->gem, job->batch, TIMEOUT_S);
 
-	if (!ret && kernel != EMU_KERNEL_ADDS) {
+	if (!ret && kernel != EMU_KERNEL_ADDS && kernel != EMU_KERNEL_SHARES) {
 		printf("eucheck: %s: %s\n", kernel_names[kernel],
 		       gem_guilty(&job->gem) ? "guilty" : "innocent");
 		return 0;
@@ -194,6 +198,11 @@ static int check(const struct job *job, uint32_t *output, uint32_t *hash)
 	for (i = 0; i < output_bytes() / 4; i++) {
 		uint32_t want = i < 8 * groups ? 4 * i + 7 : 0;
 
+		if (kernel == EMU_KERNEL_SHARES && i < 8 * groups) {
+			if (i % 8 == 0)
+				emu_kernel_shares_result(i / 8, shared);
+			want = shared[i % 8];
+		}
 		if (output[i] != want) {
 			printf("eucheck: dword %u of group %u is %#x, not %#x\n", i % 8, i / 8,
 			       output[i], want);
