@@ -308,13 +308,17 @@ static int execute(struct softgpu_engine *engine, struct softgpu_worker *worker,
 		again = false;
 		while (!verdict && !try_post(engine, worker)) {
 			*gone = state_of(worker) == WORKER_DEAD;
-			if (*gone)
+			if (*gone) {
+				give_up(worker); /* try_post() may have left the engine there */
 				return SOFTGPU_OK;
+			}
 			verdict = pause_for(engine, worker);
 		}
 		if (!verdict)
 			verdict = await(engine, worker, &again);
 		give_up(worker);
+		if (verdict && verdict != SOFTGPU_PREEMPTED)
+			softgpu_job(engine->job)->given_up = true;
 		if (!verdict && again)
 			verdict = softgpu_decide(engine);
 	}

@@ -507,9 +507,8 @@ void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job)
 		wake_waiting(engine, job);
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
-	if (!running)
-		return;
-	wait_event(engine->gone, READ_ONCE(engine->left) != left);
-	/* A worker may not have noticed yet. */
+	if (running)
+		wait_event(engine->gone, READ_ONCE(engine->left) != left);
+	/* A worker may not have noticed yet that the job has ended, now or before. */
 	softgpu_client_take_pages(client);
 }

@@ -151,6 +151,7 @@ struct softgpu_blt_setup {
  * @groups: thread groups of the dispatch at the position that have ended; as @rows
  * @group: the one in which the dispatch gave way, NULL: none; as @rows. See workers.h
  * @group_missing: job_load() has returned 1
+ * @given_up: a worker may still execute a dispatch of the job, which has ended
  * @batches: position in each batch at the preemption; @address is that of the next command
  * @setup: operands of later blits; belongs to the engine's thread while the job runs
  * @noop: MI_SET_PREDICATE turns the commands of the batch into MI_NOOP; as @setup
@@ -170,6 +171,7 @@ struct softgpu_job {
 	u64 groups;
 	struct softgpu_group *group;
 	bool group_missing;
+	bool given_up;
 	struct {
 		u64 address;
 		bool ggtt;

@@ -165,8 +165,14 @@ int softgpu_job_load(struct ghyvi_job *job, const void *from)
 
 void softgpu_job_free(struct ghyvi_job *job)
 {
-	kvfree(softgpu_job(job)->group);
-	softgpu_job(job)->group = NULL;
+	struct softgpu_job *backend = softgpu_job(job);
+
+	kvfree(backend->group);
+	backend->group = NULL;
+	/* Nothing is stored for a job that has ended, nor while its vGPU is paused. */
+	if (backend->given_up)
+		softgpu_client_take_pages(softgpu_client(job->client));
+	backend->given_up = false;
 }
 
 size_t softgpu_job_group_bytes(const struct ghyvi_job *job)

@@ -613,6 +613,27 @@ static void a_client_that_goes_parts_from_its_worker(void **state)
 	assert_true(atomic_read(&unit.taken) > taken);
 }
 
+/* By its budget: nobody cancels it. */
+static void a_job_that_ends_takes_its_pages_away(void **state)
+{
+	struct rig *rig = *state;
+	struct unit unit;
+	int taken;
+
+	unit_start(&unit, hang);
+	rig->job.budget_ns = 20 * NSEC_PER_MSEC;
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	taken = atomic_read(&unit.taken);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job); /* the guest's reset */
+	assert_int_equal(atomic_read(&unit.taken), taken + 1);
+	softgpu_ops.job_free(&rig->job); /* what a pause waits for */
+	assert_int_equal(atomic_read(&unit.taken), taken + 2);
+	softgpu_ops.job_free(&rig->job);
+	assert_int_equal(atomic_read(&unit.taken), taken + 2);
+	unit_stop(&unit);
+}
+
 /* The former user's kernels may have taken the first worker over. */
 static void the_next_user_of_a_vgpu_has_another_worker(void **state)
 {
@@ -656,6 +677,7 @@ int main(void)
 		TEST(wrong_answers_are_errors),
 		TEST(an_invalidation_takes_pages_away),
 		TEST(a_client_that_goes_parts_from_its_worker),
+		TEST(a_job_that_ends_takes_its_pages_away),
 		TEST(the_next_user_of_a_vgpu_has_another_worker),
 	};
 
