@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Meeting place of workers and engines: see workers.h. */
 #include <linux/compiler.h>
+#include <linux/ctype.h>
 #include <linux/device.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -241,6 +242,14 @@ struct softgpu_group *softgpu_worker_group(struct softgpu_worker *worker, size_t
 	return group;
 }
 
+/* Messages of workers are ASCII. Others may be meant for the terminal of who reads last_error. */
+static void clean_text(char *text)
+{
+	for (; *text; text++)
+		if (!isascii(*text))
+			*text = '?';
+}
+
 /* Take the answer, if somebody waits for it. *@group becomes NULL if it is the worker's now. */
 static int answer(struct softgpu_worker *worker, const struct ghyvi_eu_next *next,
 		  struct softgpu_group **group)
@@ -264,6 +273,7 @@ static int answer(struct softgpu_worker *worker, const struct ghyvi_eu_next *nex
 			*group = NULL;
 			memcpy(worker->next.text, next->text, sizeof(next->text));
 			worker->next.text[sizeof(next->text) - 1] = 0;
+			clean_text(worker->next.text);
 			/* Pairs with state_of(): the engine reads the answer without the lock. */
 			smp_store_release(&worker->state, WORKER_ANSWERED);
 			worker_changed(worker);

@@ -534,6 +534,7 @@ static void answer_wrongly(struct unit *unit, struct ghyvi_eu_next *next)
 	next->status = wrong_status;
 	next->groups = 0;
 	memset(next->text, 'x', sizeof(next->text));
+	memcpy(next->text, "\302\2332J", 4);
 }
 
 static void wrong_answers_are_errors(void **state)
@@ -550,7 +551,7 @@ static void wrong_answers_are_errors(void **state)
 		emit_walker(rig);
 		assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
 	}
-	assert_non_null(strstr(rig->reporter.last, "xxx"));
+	assert_non_null(strstr(rig->reporter.last, "??2Jxxx"));
 	wrong_status = GHYVI_EU_ERROR + 1; /* the worker gets -EINVAL, and the engine waits on */
 	rig->job.budget_ns = 20 * NSEC_PER_MSEC;
 	rig_reset(rig);
