@@ -19,8 +19,11 @@ static unsigned int softgpu_workers_free; /* workers that had no client */
 
 struct softgpu_group *softgpu_group_create(size_t bytes)
 {
-	struct softgpu_group *group = kvmalloc(sizeof(*group) + bytes, GFP_KERNEL_ACCOUNT);
+	struct softgpu_group *group;
 
+	/* At the limit of its cgroup, a VM loses the group rather than its life to the OOM killer. */
+	group = kvmalloc(sizeof(*group) + bytes,
+			 GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	if (group)
 		group->bytes = bytes;
 	return group;

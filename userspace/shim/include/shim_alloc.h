@@ -20,6 +20,7 @@ typedef unsigned int gfp_t;
 #define GFP_KERNEL_ACCOUNT (GFP_KERNEL | __GFP_ACCOUNT)
 #define __GFP_ZERO 0u
 #define __GFP_NOWARN 0u
+#define __GFP_RETRY_MAYFAIL 0u
 #define __GFP_NOFAIL 1u
 
 /**
