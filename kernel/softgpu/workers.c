@@ -100,7 +100,7 @@ static struct softgpu_worker *part(struct softgpu_client *client)
 
 	spin_lock(&softgpu_workers_lock);
 	worker = client->worker;
-	client->worker = NULL;
+	WRITE_ONCE(client->worker, NULL);
 	spin_unlock(&softgpu_workers_lock);
 	return worker;
 }
@@ -118,7 +118,7 @@ void softgpu_worker_close(struct softgpu_worker *worker)
 	}
 	if (worker->client && worker->client->worker == worker) {
 		parted = worker;
-		worker->client->worker = NULL;
+		WRITE_ONCE(worker->client->worker, NULL);
 	}
 	worker->client = NULL;
 	spin_unlock(&softgpu_workers_lock);
@@ -149,6 +149,9 @@ void softgpu_client_take_pages(struct softgpu_client *client)
 {
 	struct softgpu_worker *worker;
 
+	/* One that comes meanwhile maps only what is of the new generation. */
+	if (!READ_ONCE(client->worker))
+		return;
 	spin_lock(&softgpu_workers_lock);
 	worker = client->worker;
 	if (worker)
@@ -182,7 +185,7 @@ struct softgpu_worker *softgpu_client_worker(struct softgpu_client *client)
 			worker->client = client;
 			WRITE_ONCE(worker->had_client, true);
 			softgpu_workers_free--;
-			client->worker = worker;
+			WRITE_ONCE(client->worker, worker);
 			wake_up_all(&worker->wake);
 		}
 	}
