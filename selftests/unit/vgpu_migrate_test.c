@@ -7,7 +7,7 @@
 #include <time.h>
 #include <ghyvi/shadow_policy.h>
 #include "audit/audit.h"
-#include "compute_unit.h"
+#include "compute_kernels.h"
 #include "move_pair.h"
 #include "vgpu/state_io.h"
 
@@ -442,6 +442,7 @@ static void a_paused_thread_group_goes_on_or_ends_with_a_reset(void **state)
 	unit_stop(&unit);
 }
 
+/* Offset of the section, or @bytes. */
 static size_t find_section(const u8 *saved, size_t bytes, u32 type)
 {
 	size_t at = GHYVI_STATE_IDENTITY_BYTES;
@@ -449,7 +450,6 @@ static size_t find_section(const u8 *saved, size_t bytes, u32 type)
 	while (at < bytes && ((const struct state_header *)(saved + at))->type != type)
 		at += sizeof(struct state_header) +
 		      ((const struct state_header *)(saved + at))->bytes;
-	assert_true(at < bytes);
 	return at;
 }
 
@@ -465,6 +465,7 @@ static void a_workload_is_loaded_with_its_thread_group(void **state)
 	begin_group(&unit);
 	saved = pair_save(&from, &bytes);
 	at = find_section(saved, bytes, STATE_GROUP);
+	assert_true(at < bytes);
 	rest = bytes - at - whole;
 	other = calloc(1, bytes + GHYVI_EU_GROUP_BYTES + whole);
 	memcpy(other, saved, at);
@@ -486,6 +487,92 @@ static void a_workload_is_loaded_with_its_thread_group(void **state)
 	unit_stop(&unit);
 	free(other);
 	free(saved);
+}
+
+#define KERNEL_GROUPS 16
+#define KERNEL_MOVES 100
+#define UNITS_MAX 2000u /* a dispatch has 370 slices, and each move lets one end at least */
+
+/* As ghyvi-eud: there is always a process that has no vGPU yet. */
+static struct unit *units;
+static unsigned int nr_units;
+
+static void keep_a_unit(void)
+{
+	if (softgpu_workers_exist())
+		return;
+	assert_true(nr_units < UNITS_MAX);
+	unit_start(&units[nr_units++], kernels_execute);
+}
+
+static unsigned int dispatches(void)
+{
+	unsigned int i, sum = 0;
+
+	for (i = 0; i < nr_units; i++)
+		sum += units[i].dispatches;
+	return sum;
+}
+
+/* Returns whether the guest was in the middle of a thread group. */
+static bool move_once(struct move_host *a, struct move_host *b)
+{
+	size_t bytes;
+	u8 *saved = pair_save(a, &bytes);
+	bool within = find_section(saved, bytes, STATE_GROUP) < bytes;
+
+	assert_int_equal(pair_load(b, saved, bytes), 0);
+	free(saved);
+	ghyvi_vgpu_reset(a->vgpu);
+	keep_a_unit();
+	ghyvi_vgpu_set_bar0(b->vgpu, MOVE_BAR0_GPA);
+	ghyvi_vgpu_resume(b->vgpu);
+	return within;
+}
+
+static void submit_kernels(struct move_host *host, u32 round)
+{
+	u32 commands[64] = { 0 };
+	unsigned int count;
+
+	count = kernels_commands(commands, (MOVE_DATA + 1) * GHYVI_PAGE_BYTES,
+				 (MOVE_DATA + 2) * GHYVI_PAGE_BYTES,
+				 MOVE_BATCHES * GHYVI_PAGE_BYTES, KERNEL_GROUPS);
+	move_ring(0, round_up(count, 2), commands);
+	MOVE_RING(0, MOVE_STORE(0, 1, round));
+	move_submit(host, GHYVI_RCS, 0);
+}
+
+/* What each lane adds to memory is added once, wherever its group was executed. */
+static void many_moves_within_thread_groups(void **state)
+{
+	struct move_host *hosts[2] = { &from, &to };
+	unsigned int i, before = 0, moves = 0, within = 0, round = 0;
+
+	units = calloc(UNITS_MAX, sizeof(*units));
+	kernels_put(move_page(MOVE_BATCHES), move_page(MOVE_DATA + 2), false);
+	srand(2);
+	keep_a_unit();
+	while (moves < KERNEL_MOVES || within < KERNEL_MOVES / 2) {
+		submit_kernels(hosts[moves % 2], ++round);
+		while (READ_ONCE(*move_data(0, 1)) != round) {
+			while (dispatches() == before && READ_ONCE(*move_data(0, 1)) != round)
+				sched_yield();
+			before = dispatches();
+			nanosleep(&(struct timespec){ .tv_nsec = rand() % 1000000 }, NULL);
+			within += move_once(hosts[moves % 2], hosts[(moves + 1) % 2]);
+			moves++;
+		}
+		move_await_idle(hosts[moves % 2], GHYVI_RCS);
+	}
+	for (i = 0; i < 8 * KERNEL_GROUPS; i++)
+		assert_int_equal(*move_data(1, i), round * kernels_result(i / 8, i % 8));
+	assert_int_equal(atomic64_read(&from.stats.engine_errors), 0);
+	assert_int_equal(atomic64_read(&to.stats.engine_errors), 0);
+	for (i = 0; i < nr_units; i++)
+		unit_stop(&units[i]);
+	free(units);
+	print_message("%u moves, %u within a thread group, %u dispatches\n", moves, within, round);
 }
 
 static void the_source_can_go_on(void **state)
@@ -562,6 +649,7 @@ int main(void)
 		PAIR_TEST(a_workload_is_loaded_with_its_thread_group),
 		PAIR_TEST(the_source_can_go_on),
 		PAIR_TEST(many_moves_under_load),
+		PAIR_TEST(many_moves_within_thread_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
