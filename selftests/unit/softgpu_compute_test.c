@@ -275,6 +275,7 @@ static void a_group_gives_way_anywhere_and_goes_on_to_the_bit(void **state)
 		rig_reset(rig);
 		ring_emit(rig, commands, kernels_commands(commands, DATA, BATCH3, BATCH2, GROUPS));
 		ring_pad(rig);
+		ghyvi_commands_free(rig->job.commands);
 		audit(rig, with);
 		within += preempt_to_the_end(rig, units, &now, &seed);
 		assert_null(rig->backend.group);
