@@ -622,7 +622,11 @@ static void a_job_that_ends_takes_its_pages_away(void **state)
 	struct unit unit;
 	int taken;
 
-	unit_start(&unit, hang);
+	unit_start(&unit, NULL);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE); /* the client has a worker */
+	WRITE_ONCE(unit.execute, hang);
+	rig_reset(rig);
 	rig->job.budget_ns = 20 * NSEC_PER_MSEC;
 	emit_walker(rig);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
