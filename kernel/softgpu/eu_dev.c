@@ -11,6 +11,7 @@
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/pid.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -23,11 +24,13 @@
  * @base: the worker
  * @mapping: of this file alone; its pages are GPU addresses
  * @sink: takes stores that have no effect
+ * @process: of the first thread that asked for a dispatch, or NULL
  */
 struct eu_file {
 	struct softgpu_worker *base;
 	struct address_space mapping;
 	struct page *sink;
+	struct pid *process;
 };
 
 static vm_fault_t eu_insert(struct eu_file *eu, struct vm_fault *vmf,
@@ -111,6 +114,20 @@ static void eu_take_pages(void *private)
 	clear_highpage(eu->sink); /* the next dispatch may be another context's */
 }
 
+static void eu_kill(void *private)
+{
+	struct eu_file *eu = private;
+	struct pid *process = READ_ONCE(eu->process);
+
+	if (process)
+		kill_pid(process, SIGKILL, 1);
+}
+
+static const struct softgpu_worker_ops eu_worker_ops = {
+	.take_pages = eu_take_pages,
+	.kill = eu_kill,
+};
+
 static int eu_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct eu_file *eu = file->private_data;
@@ -182,10 +199,16 @@ static int eu_exchange(struct eu_file *eu, struct ghyvi_eu_next *next, void __us
 static long eu_next(struct eu_file *eu, void __user *argument)
 {
 	struct ghyvi_eu_next *next = memdup_user(argument, sizeof(*next));
+	struct pid *process;
 	int err;
 
 	if (IS_ERR(next))
 		return PTR_ERR(next);
+	if (!READ_ONCE(eu->process)) {
+		process = get_pid(task_tgid(current));
+		if (cmpxchg(&eu->process, NULL, process))
+			put_pid(process);
+	}
 	err = eu_exchange(eu, next, argument);
 	kfree(next);
 	return err;
@@ -210,7 +233,7 @@ static int eu_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	eu->sink = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (eu->sink)
-		eu->base = softgpu_worker_create(eu_take_pages, eu);
+		eu->base = softgpu_worker_create(&eu_worker_ops, eu);
 	if (!eu->base) {
 		if (eu->sink)
 			__free_page(eu->sink);
@@ -233,6 +256,7 @@ static int eu_release(struct inode *inode, struct file *file)
 	softgpu_worker_close(eu->base);
 	softgpu_worker_put(eu->base);
 	file->f_mapping = inode->i_mapping;
+	put_pid(eu->process);
 	__free_page(eu->sink);
 	kfree(eu);
 	return 0;

@@ -29,7 +29,7 @@ struct softgpu_group *softgpu_group_create(size_t bytes)
 	return group;
 }
 
-struct softgpu_worker *softgpu_worker_create(void (*take_pages)(void *private), void *private)
+struct softgpu_worker *softgpu_worker_create(const struct softgpu_worker_ops *ops, void *private)
 {
 	struct softgpu_worker *worker = kzalloc(sizeof(*worker), GFP_KERNEL_ACCOUNT);
 
@@ -41,7 +41,7 @@ struct softgpu_worker *softgpu_worker_create(void (*take_pages)(void *private), 
 		return NULL;
 	}
 	kref_init(&worker->ref);
-	worker->take_pages = take_pages;
+	worker->ops = ops;
 	worker->private = private;
 	mutex_init(&worker->insert);
 	spin_lock_init(&worker->lock);
@@ -80,8 +80,8 @@ static void worker_changed(struct softgpu_worker *worker)
 static void take_pages(struct softgpu_worker *worker)
 {
 	lockdep_assert_held(&worker->insert);
-	if (worker->take_pages)
-		worker->take_pages(worker->private);
+	if (worker->ops)
+		worker->ops->take_pages(worker->private);
 }
 
 static void worker_die(struct softgpu_worker *worker)
@@ -122,7 +122,7 @@ void softgpu_worker_close(struct softgpu_worker *worker)
 	}
 	worker->client = NULL;
 	spin_unlock(&softgpu_workers_lock);
-	worker->take_pages = NULL;
+	worker->ops = NULL;
 	mutex_unlock(&worker->insert);
 	worker_die(worker);
 	if (parted)
@@ -141,6 +141,8 @@ void softgpu_client_part(struct softgpu_client *client)
 	worker->client = NULL;
 	spin_unlock(&softgpu_workers_lock);
 	take_pages(worker);
+	if (worker->ops)
+		worker->ops->kill(worker->private);
 	mutex_unlock(&worker->insert);
 	softgpu_worker_put(worker);
 }

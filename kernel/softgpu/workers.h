@@ -94,12 +94,21 @@ enum softgpu_worker_state {
 };
 
 /**
+ * struct softgpu_worker_ops - calls with @insert of the worker held; may sleep
+ * @take_pages: take all pages of GPU memory away from the worker's process
+ * @kill: end the process, which need not ask for anything any more: it executes what a guest wants
+ */
+struct softgpu_worker_ops {
+	void (*take_pages)(void *private);
+	void (*kill)(void *private);
+};
+
+/**
  * struct softgpu_worker - a worker
  * @ref: the file's, its client's, and one of each function that uses it
  * @had_client: it has had a client; protected by the lock of the list of offers, as @client
- * @take_pages: takes all pages away from the worker's process; with @insert held; may sleep; NULL
- *	when the process has none any more
- * @private: of @take_pages
+ * @ops: what becomes of the worker's process; NULL when its file is closed; protected by @insert
+ * @private: of @ops
  * @insert: see above
  * @lock: protects all members below
  * @state: see above
@@ -117,7 +126,7 @@ enum softgpu_worker_state {
 struct softgpu_worker {
 	struct kref ref;
 	bool had_client;
-	void (*take_pages)(void *private);
+	const struct softgpu_worker_ops *ops;
 	void *private;
 	struct mutex insert;
 	spinlock_t lock;
@@ -138,12 +147,12 @@ struct softgpu_worker {
 
 /**
  * softgpu_worker_create() - make a worker without a client.
- * @take_pages: see struct softgpu_worker
+ * @ops: see struct softgpu_worker
  * @private: see there
  *
  * Return: the worker, or NULL without memory.
  */
-struct softgpu_worker *softgpu_worker_create(void (*take_pages)(void *private), void *private);
+struct softgpu_worker *softgpu_worker_create(const struct softgpu_worker_ops *ops, void *private);
 void softgpu_worker_put(struct softgpu_worker *worker);
 /* The worker's process is gone: a dispatch that it has ends as an error. */
 void softgpu_worker_close(struct softgpu_worker *worker);
@@ -201,7 +210,7 @@ bool softgpu_worker_current(struct softgpu_worker *worker,
  * Context: may sleep.
  */
 void softgpu_client_take_pages(struct softgpu_client *client);
-/* The client goes; no engine has a job of it. May sleep. */
+/* The client goes, and its worker's process ends. No engine has a job of it. May sleep. */
 void softgpu_client_part(struct softgpu_client *client);
 /* There is a worker without client, which may make an offer soon. Any context. */
 bool softgpu_workers_exist(void);

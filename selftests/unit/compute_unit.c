@@ -13,6 +13,13 @@ static void take_pages(void *private)
 	atomic_inc(&((struct unit *)private)->taken);
 }
 
+static void end_process(void *private)
+{
+	atomic_inc(&((struct unit *)private)->killed);
+}
+
+static const struct softgpu_worker_ops ops = { .take_pages = take_pages, .kill = end_process };
+
 static void *unit_thread(void *data)
 {
 	struct unit *unit = data;
@@ -45,7 +52,7 @@ void unit_start(struct unit *unit, void (*execute)(struct unit *, struct ghyvi_e
 	memset(unit, 0, sizeof(*unit));
 	unit->execute = execute;
 	sem_init(&unit->go, 0, 0);
-	unit->worker = softgpu_worker_create(take_pages, unit);
+	unit->worker = softgpu_worker_create(&ops, unit);
 	assert_non_null(unit->worker);
 	assert_int_equal(pthread_create(&unit->thread, NULL, unit_thread, unit), 0);
 }

@@ -15,6 +15,7 @@ struct unit {
 	struct softgpu_worker *worker;
 	pthread_t thread;
 	atomic_t taken; /* how often its pages were taken away */
+	atomic_t killed; /* how often its process was killed */
 	void (*execute)(struct unit *unit, struct ghyvi_eu_next *next);
 	struct ghyvi_eu_next seen; /* the last dispatch */
 	struct softgpu_group
