@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 #include <linux/ghyvi_eu.h>
 #include "execute.h"
@@ -205,13 +206,31 @@ static _Noreturn void serve(int file, const struct passwd *user, pid_t parent)
 	}
 }
 
+/*
+ * What guests use up may pass, so it must not end the processes of all of them: meanwhile those
+ * without a process wait.
+ */
 static int open_device(void)
 {
-	int file = open(options.device, O_RDWR | O_CLOEXEC);
+	int file;
 
-	if (file < 0)
-		error(1, errno, "%s", options.device);
+	while ((file = open(options.device, O_RDWR | O_CLOEXEC)) < 0) {
+		if (errno != ENOMEM && errno != EMFILE && errno != ENFILE && errno != EINTR)
+			error(1, errno, "%s", options.device);
+		sleep(1);
+	}
 	return file;
+}
+
+/* At most one line a second: a guest can end its processes as fast as they begin. */
+static void report_client(const struct ghyvi_eu_client *client)
+{
+	static time_t last;
+	time_t now = time(NULL);
+
+	if (now != last)
+		printf("%.*s: execution units\n", (int)sizeof(client->name), client->name);
+	last = now;
 }
 
 int main(int argc, char **argv)
@@ -238,7 +257,7 @@ int main(int argc, char **argv)
 			if (errno != ENODEV) /* the vGPU was removed meanwhile */
 				error(1, errno, "%s", options.device);
 		} else {
-			printf("%.*s: execution units\n", (int)sizeof(client.name), client.name);
+			report_client(&client);
 			switch (fork()) {
 			case -1:
 				error(0, errno, "%.*s: fork", (int)sizeof(client.name),
