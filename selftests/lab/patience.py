@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A clock for time limits of tests: now() counts seconds as long as they would be on an idle machine.
 
-A thread measures every other second how long a small, fixed amount of work takes. While it takes five
+A thread measures every few seconds how long a small, fixed amount of work takes. While it takes five
 times as long as at best, the clock runs at a fifth of its speed. This finds other work on this
 machine and, in the host VM, other work beside the emulator: that takes CPUs from it unseen.
 
@@ -16,8 +16,8 @@ import subprocess
 import threading
 import time
 
-EVERY_S = 2
-LOOK_S = 1
+EVERY_S = 5
+LOOK_S = 5
 AVERAGED = 20  # measurements; one is either in a timeslice of its own or waits for it
 SLOWEST = 10  # a limit becomes at most so many times as long
 WORK = bytes(1 << 19)  # large: hashlib lets other threads run meanwhile
