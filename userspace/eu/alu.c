@@ -229,6 +229,24 @@ static uint32_t written(const struct eu_insn *i, uint32_t lanes)
 	return lanes;
 }
 
+/* memcpy() with a length that is not constant takes longer than most instructions. */
+static void put(uint8_t *to, const uint64_t *from, unsigned int bytes)
+{
+	switch (bytes) {
+	case 1:
+		memcpy(to, from, 1);
+		break;
+	case 2:
+		memcpy(to, from, 2);
+		break;
+	case 4:
+		memcpy(to, from, 4);
+		break;
+	default:
+		memcpy(to, from, 8);
+	}
+}
+
 /* Puts each lane's bytes in their place, and says where that is. */
 int eu_scatter(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, const uint64_t *from)
 {
@@ -255,7 +273,7 @@ int eu_scatter(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, const
 			eu_fail(x, i, EU_ILLEGAL, "an indirect destination past r127");
 			return -1;
 		}
-		memcpy(reg + at, &from[lane], o->bytes);
+		put(reg + at, &from[lane], o->bytes);
 	}
 	if (o->file == EU_FILE_ARF && o->at[0] / 32 == EU_REG_CR0 / 32)
 		eu_mode_set(x);
@@ -460,7 +478,7 @@ static int store(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, con
 			keep_upper(x, i, i->dst.at[lane] - EU_REG_ACC0, value);
 		at = lane * i->dst.bytes;
 		if (i->write_acc && at + i->dst.bytes <= 64) {
-			memcpy(x->t->reg + EU_REG_ACC0 + at, &result[lane], i->dst.bytes);
+			put(x->t->reg + EU_REG_ACC0 + at, &result[lane], i->dst.bytes);
 			keep_upper(x, i, at, value);
 		}
 	}
