@@ -530,11 +530,14 @@ static bool move_once(struct move_host *a, struct move_host *b)
 	return within;
 }
 
+/* The context is idle, and its ring is used from its begin again. */
 static void submit_kernels(struct move_host *host, u32 round)
 {
-	u32 commands[64] = { 0 };
+	u32 *image = move_page(MOVE_IMAGES + 1), commands[64] = { 0 };
 	unsigned int count;
 
+	image[GHYVI_CTX_RING_HEAD] = 0;
+	image[GHYVI_CTX_RING_TAIL] = 0;
 	count = kernels_commands(commands, (MOVE_DATA + 1) * GHYVI_PAGE_BYTES,
 				 (MOVE_DATA + 2) * GHYVI_PAGE_BYTES,
 				 MOVE_BATCHES * GHYVI_PAGE_BYTES, KERNEL_GROUPS);
@@ -564,6 +567,8 @@ static void many_moves_within_thread_groups(void **state)
 			moves++;
 		}
 		move_await_idle(hosts[moves % 2], GHYVI_RCS);
+		ghyvi_vgpu_set_remap(hosts[moves % 2]->vgpu,
+				     true); /* its lock: the image is written */
 	}
 	for (i = 0; i < 8 * KERNEL_GROUPS; i++)
 		assert_int_equal(*move_data(1, i), round * kernels_result(i / 8, i % 8));
