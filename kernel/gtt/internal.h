@@ -363,10 +363,11 @@ void ghyvi_nested_leave(struct ghyvi_gtt *gtt);
 /* ---- links.c ---- */
 
 /*
- * Call it after a sync. If a page that is refused as data is no table of the guest any more, find
- * all tables that the guest has unlinked. Returns true if deferred entries are worth a retry.
+ * Call it after a sync, of all trees if @all_synced. If a page that is refused as data is no table
+ * of the guest any more, find all tables that the guest has unlinked. Returns true if deferred
+ * entries are worth a retry.
  */
-bool ghyvi_links_drop(struct ghyvi_gtt *gtt);
+bool ghyvi_links_drop(struct ghyvi_gtt *gtt, bool all_synced);
 /* The same if @gfn is such a page. */
 bool ghyvi_links_drop_page(struct ghyvi_gtt *gtt, u64 gfn);
 

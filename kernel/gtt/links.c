@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tables that the guest has freed. A page is refused as data while it is a table page
- * (reject_alias() in spt.c): the page is *blocking*. If stores to upper levels do not trap, the guest
- * may have unlinked the page and made data of it. The policies "relaxed" and "nested" protect no
- * upper level, and the hypervisor may fail to protect a page. So each sync looks whether the
+ * (reject_alias() in spt.c): the page is *blocking*. If stores to upper levels do not trap, the
+ * guest may have unlinked the page and made data of it. The policies "relaxed" and "nested" protect
+ * no upper level, and the hypervisor may fail to protect a page. So each sync looks whether the
  * blocking pages are linked in the guest's tables. If one is not, it compares all upper levels.
  *
  * Where a page was linked last is a hint, see struct ghyvi_table_page. A page that is linked
@@ -64,10 +64,8 @@ static void sync_upper(struct ghyvi_gtt *gtt, struct list_head *list)
 	list_splice_init(&done, list);
 }
 
-static bool drop_unlinked(struct ghyvi_gtt *gtt)
+static void sync_all_upper(struct ghyvi_gtt *gtt)
 {
-	u64 freed = gtt->deferral.tables_freed;
-	struct ghyvi_table_page *table;
 	struct ghyvi_root *root;
 
 	sync_upper(gtt, &gtt->shared_tree.relaxed);
@@ -75,6 +73,13 @@ static bool drop_unlinked(struct ghyvi_gtt *gtt)
 		sync_upper(gtt, &root->tree.relaxed);
 	/* Pages of these trees that have become shared meanwhile. */
 	sync_upper(gtt, &gtt->shared_tree.relaxed);
+}
+
+/* All upper levels have just been compared: free what the guest has unlinked. */
+static bool reap_unlinked(struct ghyvi_gtt *gtt, u64 freed)
+{
+	struct ghyvi_table_page *table;
+
 	ghyvi_gtt_reap_unused(gtt);
 	list_for_each_entry(table, &gtt->blocking, blocking)
 		table->linked = gtt->syncs;
@@ -84,22 +89,30 @@ static bool drop_unlinked(struct ghyvi_gtt *gtt)
 	return true;
 }
 
-bool ghyvi_links_drop(struct ghyvi_gtt *gtt)
+bool ghyvi_links_drop(struct ghyvi_gtt *gtt, bool all_synced)
 {
+	u64 freed = gtt->deferral.tables_freed;
+
 	lockdep_assert_held(&gtt->lock);
-	return !are_linked(gtt) && drop_unlinked(gtt);
+	if (are_linked(gtt))
+		return false;
+	if (!all_synced)
+		sync_all_upper(gtt);
+	return reap_unlinked(gtt, freed);
 }
 
-/* A look that finds nothing is not repeated before the next sync: a guest may cause many of them. */
+/* A look that finds nothing is not repeated before the next sync: a guest may cause many. */
 bool ghyvi_links_drop_page(struct ghyvi_gtt *gtt, u64 gfn)
 {
 	struct ghyvi_table_page *table = xa_load(&gtt->tables, gfn);
+	u64 freed = gtt->deferral.tables_freed;
+	bool any;
 
 	lockdep_assert_held(&gtt->lock);
 	if (!table || gtt->deferral.vain_look || is_linked(gtt, table))
 		return false;
-	if (drop_unlinked(gtt))
-		return true;
-	gtt->deferral.vain_look = true;
-	return false;
+	sync_all_upper(gtt);
+	any = reap_unlinked(gtt, freed);
+	gtt->deferral.vain_look = !any;
+	return any;
 }

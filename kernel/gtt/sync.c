@@ -201,7 +201,7 @@ static void sync_one(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 	ghyvi_trees_evict_begin(gtt);
 	ghyvi_tree_expect_room(gtt, tree);
 	sync_in_room(gtt, tree);
-	if (ghyvi_links_drop(gtt))
+	if (ghyvi_links_drop(gtt, false))
 		sync_in_room(gtt, tree);
 	container_of(tree, struct ghyvi_root, tree)->used = ++gtt->submissions;
 	tree->synced++;
@@ -223,7 +223,7 @@ static void sync_lists(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 		sync_one(gtt, tree);
 	} else {
 		sync_pass(gtt, NULL);
-		if (ghyvi_links_drop(gtt))
+		if (ghyvi_links_drop(gtt, true))
 			sync_pass(gtt, NULL);
 		gtt->flushes++;
 		gtt->shared_tree.last_sync = gtt->syncs;
