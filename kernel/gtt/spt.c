@@ -686,6 +686,26 @@ struct ghyvi_translation ghyvi_entry_translate(struct ghyvi_gtt *gtt, unsigned i
 	};
 }
 
+/*
+ * @page has lost a link. If the other trees have none any more, it belongs to the tree of the last
+ * link: otherwise the sync of any tree would compare it for as long as it exists. A page of a level
+ * above has tables below, and remains shared.
+ */
+static void shadow_unshare(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
+{
+	const struct ghyvi_table_page *parent = xa_load(&gtt->tables, page->table->parent_gfn);
+	const struct ghyvi_shadow_page *last = parent ? parent->shadows[GHYVI_LEVEL_PD] : NULL;
+	u64 entry = last ? last->entries[page->table->parent_index] : 0;
+
+	if (page->refs != 1 || page->level > GHYVI_LEVEL_PT || page->tree != &gtt->shared_tree ||
+	    !(entry & GHYVI_ENTRY_PRESENT) || (entry & GHYVI_SHADOW_ADDRESS_MASK) != page->dma)
+		return;
+	page->tree->pages--;
+	page->tree = last->tree;
+	page->tree->pages++;
+	table_update_tree(gtt, page->table);
+}
+
 static void release_table(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
 			  u64 guest_entry)
 {
@@ -700,6 +720,7 @@ static void release_table(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page,
 	    (page->entries[index] & GHYVI_SHADOW_ADDRESS_MASK) != child->dma)
 		table_64k_unlink(gtt, child);
 	ghyvi_shadow_put(gtt, child);
+	shadow_unshare(gtt, child);
 }
 
 /*

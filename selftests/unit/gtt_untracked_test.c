@@ -229,6 +229,40 @@ static void no_table_is_made_of_what_an_unlinked_directory_holds(void **state)
 	assert_int_equal(STAT(entries_changed), 1);
 }
 
+/* The guest frees a page table, and uses it for another tree before a sync of the first one. */
+static void a_page_table_that_changes_trees_is_compared_for_the_new_one_only(void **state)
+{
+	struct ghyvi_root *root, *other;
+
+	build_tree(PML4_GFN);
+	build_tree(PML4_B_GFN);
+	write_pte(PD_GFN, 1, pte(PT2_GFN));
+	root = get_root4(PML4_GFN);
+	other = get_root4(PML4_B_GFN);
+	ghyvi_gtt_ggtt_live(fake.gtt);
+	syncs(8);
+	write_pte(PD_GFN, 1, 0);
+	write_pte(PD_B_GFN, 1, pte(PT2_GFN));
+	ghyvi_gtt_sync(fake.gtt, other);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_int_equal(scans_of_sync(root), 4);
+	assert_int_equal(scans_of_sync(other), 5);
+	write_pte(PT2_GFN, 0, pte(DATA));
+	ghyvi_gtt_sync(fake.gtt, other);
+	assert_true(shadow_table(ghyvi_root_dma(other), 3, 0u, 0u, 1u)[0] == spte(DATA));
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, other), 0);
+	/* Linked twice, and once again. */
+	write_pte(PD_GFN, 1, pte(PT2_GFN));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_int_equal(scans_of_sync(root), 5);
+	write_pte(PD_GFN, 1, 0);
+	ghyvi_gtt_sync(fake.gtt, root);
+	write_pte(PT2_GFN, 1, pte(DATA + 1));
+	ghyvi_gtt_sync(fake.gtt, other);
+	assert_true(shadow_table(ghyvi_root_dma(other), 3, 0u, 0u, 1u)[1] == spte(DATA + 1));
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, other), 0);
+}
+
 /* The hypervisor fails to protect a directory, so its stores do not trap under any policy. */
 static void a_freed_table_is_found_without_protection(void **state)
 {
@@ -276,7 +310,7 @@ static void a_freed_table_is_mapped_in_the_aperture(void **state)
 	assert_ptr_equal(aperture_access(FIRST + 1), guest_page(PT_GFN));
 }
 
-/* The table has been linked twice. That it is still linked by the first entry is found by looking. */
+/* The table has been linked twice. That the first entry still links it is found by looking. */
 static void a_guest_causes_one_look_in_vain_between_syncs(void **state)
 {
 	u64 word, before;
@@ -556,6 +590,7 @@ int main(void)
 		RELAXED_TEST(a_table_that_is_refused_as_data_costs_no_scan),
 		RELAXED_TEST(a_freed_table_is_data_of_any_kind),
 		RELAXED_TEST(no_table_is_made_of_what_an_unlinked_directory_holds),
+		RELAXED_TEST(a_page_table_that_changes_trees_is_compared_for_the_new_one_only),
 		RELAXED_TEST(a_freed_table_is_found_without_protection),
 		RELAXED_TEST(a_freed_table_is_found_after_a_switch_to_nested),
 		RELAXED_TEST(a_freed_table_is_mapped_in_the_aperture),
