@@ -15,6 +15,7 @@ JOBS := $(shell nproc)
 help:
 	@echo 'Two commands on a fresh Debian 12 or 13:'
 	@echo '  make demo          a guest with the stock i915 on a ghyvi vGPU, three policies, one table'
+	@echo '                     DISPLAY=1: a desktop on the screen of a vGPU, by VNC on localhost'
 	@echo '  make test          everything that CI runs; ends with "N passed, N failed[, N skipped]"'
 	@echo
 	@echo 'Build:'
@@ -62,6 +63,7 @@ ifdef ALL
 	@echo '                     selftests/igt/expected.txt; goes on where it ended [ARGS=--help]'
 	@echo '  make test-drivers  Mesa, VA drivers and Xorg in a guest: no command may be refused'
 	@echo '                     [ROOT=DIR, a Debian system with them]'
+	@echo '  make test-desktop  make demo DISPLAY=1, until its picture shows a desktop [ROOT=DIR]'
 	@echo '  make test-debug    the lab tests on a debug kernel: KASAN, lockdep, kmemleak,'
 	@echo '                     UBSAN [T=name]; T=guest_moves_many_times MOVES=n migrates n times'
 	@echo '  make test-kcsan    the lab tests for races on a kernel with KCSAN, two CPUs: data races'
@@ -116,10 +118,18 @@ guest-programs:
 	@$(MAKE) --no-print-directory -C userspace/guest BUILD=$(abspath $(BUILD))
 	@$(MAKE) --no-print-directory -C selftests/guest BUILD=$(abspath $(BUILD))
 
+# DISPLAY in the environment is that of an X server.
+ifeq ($(origin DISPLAY),command line)
+demo:
+	@tools/setup demo tools kernels
+	@$(MAKE) --no-print-directory modules guest-programs tools
+	@tools/demo-display
+else
 demo: $(if $(filter gen9,$(GHYVI_PGPU)),pgpu-emu)
 	@tools/setup demo
 	@$(MAKE) --no-print-directory modules guest-programs
 	@tools/demo
+endif
 
 test: setup
 	@selftests/run
@@ -277,6 +287,12 @@ test-igt: modules guest-programs
 test-drivers: modules guest-programs
 	@tools/setup --check drivers
 	@selftests/drivers/run $(if $(ROOT),--root $(ROOT)) $(T)
+
+# Not part of make test: it fetches 130 MB of packages.
+.PHONY: test-desktop
+test-desktop: modules guest-programs tools
+	@tools/setup --check lab kernels
+	@tools/demo-display --check $(if $(ROOT),--root $(ROOT))
 
 test-debug: setup
 	@$(MAKE) --no-print-directory guest-programs tools migrating-qemu

@@ -19,6 +19,8 @@ SUITE = "bookworm"
 PACKAGES = ("libegl-mesa0", "libegl1", "libgles2", "libgl1-mesa-dri", "intel-media-va-driver", "i965-va-driver",
             "vainfo", "ffmpeg", "xserver-xorg-core", "xserver-xorg-video-intel", "libx11-6", "xkb-data",
             "x11-xkb-utils", "weston", "netsurf-gtk", "fonts-dejavu-core")
+# Of the guest whose screen is a desktop.
+DESKTOP = ("weston", "udev", "fonts-dejavu-core")
 PROGRAMS = {
     "draw": ("-lEGL", "-lGLESv2"),
     "xdraw": ("-lX11",),
@@ -27,17 +29,18 @@ PROGRAMS = {
 OWN = f"{lablib.BUILD}/drivers"
 
 
-def make_root():
-    root = f"{OWN}/root-{lablib.digest(' '.join(PACKAGES))}"
+def make_root(packages=PACKAGES):
+    os.makedirs(OWN, exist_ok=True)
+    root = f"{OWN}/root-{lablib.digest(' '.join(packages))}"
     if not os.path.isdir(root):
-        lablib.stage(f"a Debian {SUITE} with drivers in {root}")
+        lablib.stage(f"a Debian {SUITE} with {packages[0]} and others in {root}")
         lablib.run_tool("mmdebstrap", "--quiet", "--variant=apt", "--aptopt=APT::Install-Recommends \"false\"",
-                        f"--include={','.join(PACKAGES)}", SUITE, f"{root}.new")
+                        f"--include={','.join(packages)}", SUITE, f"{root}.new")
         os.rename(f"{root}.new", root)
     return root
 
 
-def disk(root):
+def disk(root, name="drivers"):
     """An image of the system. The compiler and documentation are not needed."""
     status = f"{root}/var/lib/dpkg/status"
     if not os.path.isfile(status):
@@ -48,19 +51,25 @@ def disk(root):
         lablib.run_tool("mkfs.erofs", "-zlz4", "-T0", "--exclude-regex=^(usr/share/(doc|man|locale)|var/cache|boot)/.*",
                         path, root)
 
-    return lablib.cached("drivers.erofs", lablib.digest(lablib.file_stamp(status)), make)
+    return lablib.cached(f"{name}.erofs", lablib.digest(lablib.file_stamp(status)), make)
+
+
+def run_script(script, name, image, programs, lab=(), **more):
+    """Runs the script in a host VM of that name with a file of what systemlib.py needs, and more, and
+    returns its status. lab: options of tools/lab/run."""
+    os.makedirs(OWN, exist_ok=True)
+    path = f"{OWN}/{os.path.basename(script)}.json"
+    with open(path, "w") as file:
+        json.dump({"disk": image, "programs": programs, **more}, file)
+    return subprocess.call([f"{TREE}/tools/lab/run", "--name", name, "--mem", "4096", "--timeout", "0", *lab, "--",
+                            script, path], stdin=None if lab else subprocess.DEVNULL)
 
 
 def run_in_host(script, name, root, **more):
-    """Builds the image of root, or of PACKAGES, and the programs; runs the script in a host VM of
-    that name with a file of what systemlib.py needs, and more, and returns its status."""
+    """Builds the image of root, or of PACKAGES, and the programs, for run_script()."""
     os.makedirs(OWN, exist_ok=True)
     image = disk(os.path.abspath(root) if root else make_root())
     for program, options in PROGRAMS.items():
         lablib.run_tool("gcc", "-std=gnu11", "-O2", "-Wall", "-o", f"{OWN}/{program}", f"{HERE}/{program}.c", *options)
-    path = f"{OWN}/{os.path.basename(script)}.json"
-    with open(path, "w") as file:
-        json.dump({"disk": image, "programs": [*(f"{OWN}/{program}" for program in PROGRAMS), f"{HERE}/with-x",
-                                               f"{HERE}/with-weston"], **more}, file)
-    return subprocess.call([f"{TREE}/tools/lab/run", "--name", name, "--mem", "4096", "--timeout", "0", "--", script, path],
-                           stdin=subprocess.DEVNULL)
+    programs = [*(f"{OWN}/{program}" for program in PROGRAMS), f"{HERE}/with-x", f"{HERE}/with-weston"]
+    return run_script(script, name, image, programs, **more)

@@ -18,10 +18,13 @@ DECODE = f"LIBVA_DRIVER_NAME=iHD {FFMPEG} -hwaccel vaapi -hwaccel_device {NODE} 
 class SystemGuest(Guest):
     """With i915 loaded. todo: the file of driverslib.write_todo(), parsed."""
 
-    def __init__(self, name, vgpu, todo):
+    def __init__(self, name, vgpu, todo, screen=()):
+        """screen: QEMU's options to show the vGPU's display."""
+        display = ("-device", f"vfio-pci-nohotplug,sysfsdev={vgpu.path},addr=02.0,display=on,ramfb=on", *screen)
         disk = f"if=none,id=system,format=raw,readonly=on,file.locking=off,file={todo['disk']}"
-        super().__init__(name, vgpu, mem=GUEST_MB, extra=(
-            "--qemu-args", "-drive", disk, "-device", "virtio-blk-pci,drive=system,addr=12.0"))
+        super().__init__(name, *(() if screen else (vgpu,)), mem=GUEST_MB, extra=(
+            "--qemu-args", "-drive", disk, "-device", "virtio-blk-pci,drive=system,addr=12.0",
+            *(display if screen else ())))
         try:
             _, trouble = self.load_driver()
             require(not trouble, "\n".join(trouble))

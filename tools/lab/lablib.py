@@ -30,7 +30,7 @@ GUEST_MODULES = ["virtio_pci", "virtio_console", "virtio_blk", "crc32c_generic",
                  "erofs", "overlay"]
 # Others, in its root file system.
 MORE_GUEST_MODULES = ["i915", "vgem", "msr", "nvme", "virtio_net", "vmw_vsock_virtio_transport", "qemu_fw_cfg",
-                      "bochs", "virtio_gpu"]
+                      "bochs", "virtio_gpu", "virtio_input", "evdev"]
 
 STARTED = time.monotonic()
 
