@@ -205,6 +205,11 @@ static void a_freed_table_is_data_of_any_kind(void **state)
 	assert_true(shadow_pt(other)[0] == spte(FIRST_FREE_GFN));
 	assert_true(shadow_pt(other)[1] == spte(FIRST_FREE_GFN + 1));
 	assert_true(shadow_pt(other)[2] == spte(DATA));
+	/* An entry for 1 GiB is no link, although its address is the same. */
+	write_pte(PDP_GFN, 0, pte(PD_GFN) | GHYVI_ENTRY_LARGE);
+	write_pte(PT_B_GFN, 3, pte(PD_GFN));
+	ghyvi_gtt_sync(fake.gtt, other);
+	assert_true(shadow_pt(other)[3] == spte(PD_GFN));
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, other), 0);
 }
@@ -227,6 +232,25 @@ static void no_table_is_made_of_what_an_unlinked_directory_holds(void **state)
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_int_equal(STAT(tables_now), tables - 1);
 	assert_int_equal(STAT(entries_changed), 1);
+}
+
+/* The sync reaches the page between the entry that is cleared and the one that links it again. */
+static void a_table_that_moves_within_its_tree_is_compared(void **state)
+{
+	struct ghyvi_root *root;
+
+	build_tree(PML4_GFN);
+	write_pte(PD_GFN, 1, pte(PT2_GFN));
+	root = get_root4(PML4_GFN);
+	ghyvi_gtt_sync(fake.gtt, root);
+	write_pte(PDP_GFN, 1, pte(PD2_GFN));
+	ghyvi_gtt_sync(fake.gtt, root);
+	write_pte(PD_GFN, 1, 0);
+	write_pte(PD2_GFN, 0, pte(PT2_GFN));
+	write_pte(PT2_GFN, 0, pte(DATA));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_true(shadow_table(ghyvi_root_dma(root), 3, 0u, 1u, 0u)[0] == spte(DATA));
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
 /* The guest frees a page table, and uses it for another tree before a sync of the first one. */
@@ -590,6 +614,7 @@ int main(void)
 		RELAXED_TEST(a_table_that_is_refused_as_data_costs_no_scan),
 		RELAXED_TEST(a_freed_table_is_data_of_any_kind),
 		RELAXED_TEST(no_table_is_made_of_what_an_unlinked_directory_holds),
+		RELAXED_TEST(a_table_that_moves_within_its_tree_is_compared),
 		RELAXED_TEST(a_page_table_that_changes_trees_is_compared_for_the_new_one_only),
 		RELAXED_TEST(a_freed_table_is_found_without_protection),
 		RELAXED_TEST(a_freed_table_is_found_after_a_switch_to_nested),
