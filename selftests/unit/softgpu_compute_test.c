@@ -613,7 +613,8 @@ static void a_client_that_goes_parts_from_its_worker(void **state)
 	unit_join(&unit);
 	assert_int_equal(unit.end, -ENODEV);
 	assert_true(atomic_read(&unit.taken) > taken);
-	assert_int_equal(atomic_read(&unit.killed), 1); /* it might not ask for a dispatch any more */
+	/* It might not ask for a dispatch any more. */
+	assert_int_equal(atomic_read(&unit.killed), 1);
 }
 
 /* By its budget: nobody cancels it. */
