@@ -21,7 +21,7 @@ struct softgpu_group *softgpu_group_create(size_t bytes)
 {
 	struct softgpu_group *group;
 
-	/* At the limit of its cgroup, a VM loses the group rather than its life to the OOM killer. */
+	/* At the limit of its cgroup, a VM loses the group rather than its life to the killer. */
 	group = kvmalloc(sizeof(*group) + bytes,
 			 GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	if (group)
