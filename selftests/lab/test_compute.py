@@ -38,8 +38,8 @@ def execution_units():
 
 
 @contextlib.contextmanager
-def computing_guests(*names):
-    with fixture.vgpus(*["gen9_4"] * len(names)) as vgpus, fixture.guests(*vgpus, names=list(names)) as guests:
+def computing_guests(*names, **options):
+    with fixture.vgpus(*["gen9_4"] * len(names)) as vgpus, fixture.guests(*vgpus, names=list(names), **options) as guests:
         for guest in guests:
             guest.load_driver()
         yield vgpus, guests

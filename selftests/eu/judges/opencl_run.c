@@ -5,10 +5,10 @@
  *
  *   opencl_run PLATFORM SOURCE DIRECTORY [NAME...]
  *
- * PLATFORM is a part of the platform's name, SOURCE is kernels.cl. Each test makes
- * DIRECTORY/NAME.bin and prints a line "NAME done MILLISECONDS", "NAME skipped" or "NAME failed
- * REASON". --list prints the names, each with the type of its result and the ulps that it may
- * differ by.
+ * PLATFORM is a part of the platform's name, SOURCE is kernels.cl, or what ocloc made of it. Each
+ * test makes DIRECTORY/NAME.bin and prints a line "NAME done MILLISECONDS", "NAME skipped" or "NAME
+ * failed REASON". --list prints the names, each with the type of its result and the ulps that it
+ * may differ by.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
@@ -299,7 +299,7 @@ static bool find_device(const char *name, struct device *device)
 
 static bool build(struct device *device, const char *path)
 {
-	static char source[65536], log[8192];
+	static char source[1 << 20], log[8192];
 	const char *text = source;
 	FILE *file = fopen(path, "r");
 	size_t bytes = file ? fread(source, 1, sizeof(source) - 1, file) : 0;
@@ -308,8 +308,14 @@ static bool build(struct device *device, const char *path)
 	if (!bytes)
 		return fail("%s cannot be read", path);
 	fclose(file);
-	device->program = clCreateProgramWithSource(device->context, 1, &text, &bytes, &err);
-	if (!check(err, "clCreateProgramWithSource"))
+	if (memchr(source, 0, bytes)) /* no text */
+		device->program = clCreateProgramWithBinary(device->context, 1, &device->id, &bytes,
+							    (const unsigned char **)&text, NULL,
+							    &err);
+	else
+		device->program =
+			clCreateProgramWithSource(device->context, 1, &text, &bytes, &err);
+	if (!check(err, "clCreateProgram"))
 		return false;
 	err = clBuildProgram(device->program, 1, &device->id, "-cl-std=CL1.2", NULL, NULL);
 	if (err == CL_SUCCESS)
