@@ -47,7 +47,7 @@ ifdef ALL
 	@echo '  make test-eu       execution units in user space under ASan and UBSan; make bench-eu: their speed'
 	@echo '  make test-eu-judges  OpenCL programs on stock drivers and the GPU of ghyvi-i915, against the CPU'
 	@echo '                     [JUDGES="piglit --every 1" JUDGES=--help]; make i915-shim builds that GPU'
-	@echo '  make test-opencl   OpenCL in guests: two compute at the same time; minutes'
+	@echo '  make test-opencl   OpenCL in guests: two compute at the same time, one compiles; minutes'
 	@echo '  make test-long     lab tests that take minutes each, 1000 hostile trials, 100 migrations, and 10'
 	@echo '                     that fail in each way [TRIALS=n MOVES=n KILLS=n];'
 	@echo '                     with make test-hostile-gen9: 2000 hostile trials on the emulated Skylake,'
@@ -239,7 +239,7 @@ test-eu-judges: i915-shim
 .PHONY: test-opencl
 test-opencl: modules guest-programs tools
 	@tools/setup --check lab opencl
-	@GHYVI_LAB_NAME=opencl selftests/lab/run opencl_programs_of_two_guests_compute
+	@GHYVI_LAB_NAME=opencl selftests/lab/run opencl_programs_of_two_guests_compute a_guest_compiles_opencl
 
 # Not part of make test: with two CPUs the emulator loses VMs (tools/lab/README.md, Limits).
 .PHONY: test-smp

@@ -21,6 +21,7 @@ SOME = ("matmul", "reduce", "atomics", "transcendental", "doubles", "sort", "ima
 GUEST_MB = 1024
 SYSTEM = "PATH=/usr/bin HOME=/tmp chroot /system"
 RUN_S = 300
+COMPILE_S = 900
 
 
 def opencl():
@@ -81,3 +82,13 @@ def opencl_programs_of_two_guests_compute():
             out = guest.must_run("until test -s /tmp/status; do sleep 0.1; done; cat /tmp/out", RUN_S)
             require_right(guest, out, SOME)
         require(len(workers(eud)) == 2, f"processes: {workers(eud)}")
+
+
+@long_test
+def a_guest_compiles_opencl():
+    """The compiler runs in the guest, too, and all kernels compute what they should."""
+    with opencl_guests("left") as (_, _, (guest,)):
+        out = guest.must_run(f"{SYSTEM} clinfo", RUN_S)
+        require("HD Graphics 530" in out, out[-1500:])
+        out = guest.must_run(f"{SYSTEM} opencl_run Intel /opt/kernels.cl /tmp/results", COMPILE_S)
+        require_right(guest, out)
