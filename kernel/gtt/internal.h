@@ -10,6 +10,7 @@
 #ifndef GHYVI_GTT_INTERNAL_H
 #define GHYVI_GTT_INTERNAL_H
 
+#include <linux/bitops.h>
 #include "gtt_types.h"
 
 /* ---- costs.c: update the costs in gtt->tuning ---- */
@@ -269,7 +270,15 @@ void ghyvi_table_unprotect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table
  * Returns true if nothing refers to @table. The guest may have made anything else of the page, so a
  * sync does not read it. If it is linked again, it is listed again.
  */
-bool ghyvi_table_is_dying(const struct ghyvi_table_page *table);
+static inline bool ghyvi_table_is_dying(const struct ghyvi_table_page *table)
+{
+	u32 levels;
+
+	for (levels = table->levels; levels; levels &= levels - 1)
+		if (table->shadows[__ffs(levels)]->refs)
+			return false;
+	return true;
+}
 /*
  * Sync @table: compare the guest's entries with the snapshot and translate those that differ, and
  * retry deferred entries. Returns how many entries differed.

@@ -1128,16 +1128,6 @@ static bool has_deferred(const struct ghyvi_table_page *table)
 	return any;
 }
 
-bool ghyvi_table_is_dying(const struct ghyvi_table_page *table)
-{
-	u32 levels;
-
-	for (levels = table->levels; levels; levels &= levels - 1)
-		if (table->shadows[__ffs(levels)]->refs)
-			return false;
-	return true;
-}
-
 unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
 	unsigned int index, end, changed = 0, first = GHYVI_ENTRIES, last = 0;
