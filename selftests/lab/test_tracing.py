@@ -57,6 +57,19 @@ def end(process):
     return patience.communicate(process, END_S)[0]
 
 
+@contextlib.contextmanager
+def tracing(*names):
+    """A script that stayed would keep the modules, which the tests after this one reload."""
+    scripts = {}
+    try:
+        for name in names:
+            scripts[name] = start(f"{name}.bt")
+        yield scripts
+    finally:
+        for process in scripts.values():
+            process.kill()
+
+
 def value(text, name, *keys):
     """The value of @name[keys] in the output of bpftrace."""
     found = re.search(rf"@{name}\[{re.escape(', '.join(keys))}\]: (\d+)", text)
@@ -72,8 +85,7 @@ def bpftrace_scripts_see_a_driver_load():
     if not guest.run("test -d /sys/module/i915")[0]:
         guest.unload_driver()
     vgpu.set("policy/mode", "segmented")
-    with one_cpu():
-        scripts = {name: start(f"{name}.bt") for name in ("exits", "latency", "sync")}
+    with one_cpu(), tracing("exits", "latency", "sync") as scripts:
         before = vgpu.stats()
         guest.load_driver()
         guest.must_run("blitcheck --rounds 1 --contexts 1")
