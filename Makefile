@@ -71,6 +71,8 @@ ifdef ALL
 	@echo '                     of the modules [T=name TRIALS=n]'
 	@echo '  make test-hostile  a guest without a driver attacks the host, TRIALS times'
 	@echo '                     [TRIALS=100000 DEBUG=1]'
+	@echo '  make fuzz-kernel   a vGPU of the running debug kernel, guided by what KCOV sees of the modules'
+	@echo '                     [SECONDS=600 SEED=1 FUZZ="-runs=1 FILE"]'
 	@echo '  make test-packages installs the packages of make deb in a clean system;'
 	@echo '  make test-path     runs and times the guides from these packages to a guest on a vGPU'
 	@echo
@@ -149,6 +151,12 @@ fuzz:
 	@$(MAKE) --no-print-directory -C selftests/unit T=$(T) $(if $(RUNS),BUILD=$(abspath $(BUILD))/many \
 		FUZZ_FLAGS=-fno-sanitize-coverage=trace-cmp,BUILD=$(abspath $(BUILD))) fuzzers
 	@selftests/fuzz/run $(if $(RUNS),--runs $(RUNS),$(or $(SECONDS),60)) $(T)
+
+# Not part of make test: the running kernel, for as long as one likes.
+.PHONY: fuzz-kernel
+fuzz-kernel:
+	@tools/setup fuzz lab
+	@SECONDS_OF_RUN=$(or $(SECONDS),600) SEED=$(or $(SEED),1) selftests/fuzz/kernel/run $(FUZZ)
 
 # Not part of make test: minutes for each folder.
 .PHONY: mutate

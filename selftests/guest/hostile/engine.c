@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Start, submission, wait and reset of engines, as in a driver. */
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "guest_env.h"
@@ -24,18 +21,6 @@ uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
-void give_up(const char *format, ...)
-{
-	va_list args;
-
-	printf("Bail out! ");
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	printf("\n");
-	exit(2);
 }
 
 static void write_engine(const struct engine *engine, uint32_t offset, uint32_t value)

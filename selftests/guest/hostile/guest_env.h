@@ -147,7 +147,9 @@ void context_submit(struct context *context);
 enum outcome context_run(struct context *context, unsigned int limit_us);
 
 /* Enough time for any valid workload, on a nested emulator under load. */
+#ifndef VALID_LIMIT_US
 #define VALID_LIMIT_US 20000000u
+#endif
 
 /* ---- sanity_check.c ---- */
 
@@ -158,6 +160,9 @@ enum outcome context_run(struct context *context, unsigned int limit_us);
 const char *sanity_check(void);
 
 uint64_t now_ns(void);
+
+/* ---- give_up.c ---- */
+
 __attribute__((noreturn, format(printf, 1, 2))) void give_up(const char *format, ...);
 
 #endif
