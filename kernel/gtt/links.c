@@ -75,11 +75,14 @@ static void sync_all_upper(struct ghyvi_gtt *gtt)
 	sync_upper(gtt, &gtt->shared_tree.relaxed);
 }
 
-/* All upper levels have just been compared: free what the guest has unlinked. */
-static bool reap_unlinked(struct ghyvi_gtt *gtt, u64 freed)
+/* Free what the guest has unlinked. @compared: all upper levels have just been compared. */
+static bool drop_unlinked(struct ghyvi_gtt *gtt, bool compared)
 {
+	u64 freed = gtt->deferral.tables_freed;
 	struct ghyvi_table_page *table;
 
+	if (!compared)
+		sync_all_upper(gtt);
 	ghyvi_gtt_reap_unused(gtt);
 	list_for_each_entry(table, &gtt->blocking, blocking)
 		table->linked = gtt->syncs;
@@ -91,28 +94,20 @@ static bool reap_unlinked(struct ghyvi_gtt *gtt, u64 freed)
 
 bool ghyvi_links_drop(struct ghyvi_gtt *gtt, bool all_synced)
 {
-	u64 freed = gtt->deferral.tables_freed;
-
 	lockdep_assert_held(&gtt->lock);
-	if (are_linked(gtt))
-		return false;
-	if (!all_synced)
-		sync_all_upper(gtt);
-	return reap_unlinked(gtt, freed);
+	return !are_linked(gtt) && drop_unlinked(gtt, all_synced);
 }
 
 /* A look that finds nothing is not repeated before the next sync: a guest may cause many. */
 bool ghyvi_links_drop_page(struct ghyvi_gtt *gtt, u64 gfn)
 {
 	struct ghyvi_table_page *table = xa_load(&gtt->tables, gfn);
-	u64 freed = gtt->deferral.tables_freed;
 	bool any;
 
 	lockdep_assert_held(&gtt->lock);
 	if (!table || gtt->deferral.vain_look || is_linked(gtt, table))
 		return false;
-	sync_all_upper(gtt);
-	any = reap_unlinked(gtt, freed);
+	any = drop_unlinked(gtt, false);
 	gtt->deferral.vain_look = !any;
 	return any;
 }
