@@ -250,7 +250,7 @@ struct softgpu_group *softgpu_worker_group(struct softgpu_worker *worker, size_t
 	return group;
 }
 
-/* Messages of workers are ASCII. Others may be meant for the terminal of who reads last_error. */
+/* Messages of workers are ASCII. Other bytes could control a terminal that shows last_error. */
 static void clean_text(char *text)
 {
 	for (; *text; text++)
@@ -258,7 +258,7 @@ static void clean_text(char *text)
 			*text = '?';
 }
 
-/* Take the answer, if somebody waits for it. *@group becomes NULL if it is the worker's now. */
+/* Take the answer, if an engine waits for it. *@group becomes NULL if it is the worker's now. */
 static int answer(struct softgpu_worker *worker, const struct ghyvi_eu_next *next,
 		  struct softgpu_group **group)
 {

@@ -50,8 +50,8 @@ struct reader {
 struct surface {
 	u64 address;
 	u32 pitch; /* bytes from a row to the next; tiled: from a row of tiles */
-	u32 tile_bytes,
-		tile_rows; /* a row of a tile, as it is shown, and their number; 0: linear */
+	u32 tile_bytes; /* of a row of a tile, as it is shown; 0: linear */
+	u32 tile_rows;
 	u32 pixel_bytes;
 	u32 format;
 	bool swapped; /* red and blue */
