@@ -142,6 +142,42 @@ static inline void emit_send(struct code *c, unsigned int lanes, unsigned int sf
 	put_field(dw, 127, 127, eot);
 }
 
+/* To the instruction so many bytes after this one's end. */
+static inline uint32_t *emit_jump(struct code *c, int32_t bytes)
+{
+	uint32_t *dw = emit(c, EU_JMPI, 1);
+
+	no_mask(dw);
+	put_field(dw, 90, 89, EU_FILE_IMM);
+	put_field(dw, 127, 96, (uint32_t)bytes);
+	return dw;
+}
+
+/* r@reg.@sub += 1; back to instruction @to while it is below @end. */
+static inline void emit_loop(struct code *c, unsigned int reg, unsigned int sub, uint32_t end,
+			     unsigned int to)
+{
+	uint32_t *dw;
+
+	no_mask(emit2(c, EU_ADD, 1, ONE(EU_UD, reg, sub), ONE(EU_UD, reg, sub), IMM(EU_UD, 1)));
+	dw = emit2(c, EU_CMP, 1, ARF(EU_UD, 0), ONE(EU_UD, reg, sub), IMM(EU_UD, end));
+	condition(dw, EU_COND_L, 0);
+	no_mask(dw);
+	predicate(emit_jump(c, ((int32_t)to - (int32_t)c->count - 1) * 16), 0, false);
+}
+
+/* Wait for the group. r127 is r0 of the start; the notification register is 0. */
+static inline void emit_barrier(struct code *c)
+{
+	uint32_t *dw;
+
+	emit_send(c, 1, 3, 0, 127, 0x02000004, false);
+	no_mask(c->dw[c->count - 1]);
+	dw = emit(c, EU_WAIT, 1);
+	put_source(dw, 0, ARF(EU_UD, 0x90));
+	no_mask(dw);
+}
+
 static inline void emit_end(struct code *c)
 {
 	emit_send(c, 8, 7, 0, 127, 0x02000010, true);

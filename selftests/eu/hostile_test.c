@@ -106,15 +106,6 @@ static void guest_reset(struct guest *g, bool random)
 
 /* ---- kinds of kernels ---- */
 
-static void jump(struct code *c, int32_t bytes)
-{
-	uint32_t *dw = emit(c, EU_JMPI, 1);
-
-	no_mask(dw);
-	put_field(dw, 90, 89, EU_FILE_IMM);
-	put_field(dw, 127, 96, (uint32_t)bytes);
-}
-
 /* Valid opcodes more often than not, messages with random descriptors. */
 static void random_instruction(struct code *c)
 {
@@ -168,7 +159,7 @@ static void endless_kernel(struct code *c)
 	for (k = 0; k < n; k++)
 		no_mask(emit2(c, EU_ADD, 8, VEC(EU_UD, 10 + k), VEC(EU_UD, 11 + below(20)),
 			      IMM(EU_UD, any())));
-	jump(c, -(int32_t)(16 * (n + 1)));
+	emit_jump(c, -(int32_t)(16 * (n + 1)));
 }
 
 /* A64 and stateless messages with addresses that may be near, far, or across the end. */
@@ -214,7 +205,7 @@ static void barrier_kernel(struct code *c)
 		condition(dw, EU_COND_NZ, 0);
 		no_mask(dw);
 		dw = c->dw[c->count];
-		jump(c, (int32_t)(16 * below(3)));
+		emit_jump(c, (int32_t)(16 * below(3)));
 		predicate(dw, 0, below(2));
 		if (below(4))
 			emit_send(c, 1, 3, 0, 127, 0x02000004, false);
@@ -242,7 +233,7 @@ static void changing_kernel(struct code *c)
 	emit_send(c, 8, 12, 0, 20, 2u << 25 | 9u << 14 | 2u << 12 | 14u << 8 | 255, false);
 	no_mask(emit2(c, EU_ADD, 8, VEC(EU_UD, 20), VEC(EU_UD, 20), IMM(EU_UD, 16 * below(3))));
 	random_instruction(c);
-	jump(c, -64);
+	emit_jump(c, -64);
 }
 
 enum kind { RANDOM, ENDLESS, WILD, BARRIER, CHANGING, COMMANDS, KINDS };

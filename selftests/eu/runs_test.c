@@ -66,29 +66,17 @@ static enum eu_status run_once(struct fixture *f)
 /* Each thread adds up in r10, waits for its group, and adds the sum to the group's counter. */
 static void counting_kernel(struct code *c, unsigned int rounds)
 {
-	uint32_t *dw;
+	unsigned int sum;
 
 	memset(c, 0, sizeof(*c));
 	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 127), VEC(EU_UD, 0)));
 	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 10), IMM(EU_UD, 0)));
 	no_mask(emit1(c, EU_MOV, 1, ONE(EU_UD, 11, 0), IMM(EU_UD, 0)));
-	/* The loop: three instructions and a jump of its size. */
+	sum = c->count;
 	emit2(c, EU_ADD, 8, VEC(EU_UD, 10), VEC(EU_UD, 10), ONE(EU_UD, 11, 0));
-	no_mask(emit2(c, EU_ADD, 1, ONE(EU_UD, 11, 0), ONE(EU_UD, 11, 0), IMM(EU_UD, 1)));
-	dw = emit2(c, EU_CMP, 1, ARF(EU_UD, 0), ONE(EU_UD, 11, 0), IMM(EU_UD, rounds));
-	condition(dw, EU_COND_L, 0);
-	no_mask(dw);
-	dw = emit(c, EU_JMPI, 1);
-	predicate(dw, 0, false);
-	no_mask(dw);
-	put_field(dw, 90, 89, EU_FILE_IMM);
-	put_field(dw, 127, 96, (uint32_t)-64);
+	emit_loop(c, 11, 0, rounds, sum);
 	no_mask(emit1(c, EU_MOV, 1, ARF(EU_UD, 0x90), IMM(EU_UD, 0)));
-	emit_send(c, 1, 3, 0, 127, 0x02000004, false);
-	no_mask(c->dw[c->count - 1]);
-	dw = emit(c, EU_WAIT, 1);
-	put_source(dw, 0, ARF(EU_UD, 0x90));
-	no_mask(dw);
+	emit_barrier(c);
 	/* Untyped atomic add to (group * 32 + 0..7 lanes * 4) through stateless offsets. */
 	no_mask(emit2(c, EU_MUL, 8, VEC(EU_UD, 12), ONE(EU_UD, 127, 4), IMM(EU_UD, 32)));
 	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 13), VEC(EU_UD, 10)));
@@ -310,11 +298,7 @@ static void only_what_is_executed_is_fetched(void **state)
 	dw = emit2(&c, EU_CMP, 1, ARF(EU_UD, 0), ONE(EU_UD, 0, 4), IMM(EU_UD, 0));
 	condition(dw, EU_COND_NZ, 0);
 	no_mask(dw);
-	dw = emit(&c, EU_JMPI, 1);
-	predicate(dw, 0, false);
-	no_mask(dw);
-	put_field(dw, 90, 89, EU_FILE_IMM);
-	put_field(dw, 127, 96, EU_PAGE_BYTES - 48);
+	predicate(emit_jump(&c, EU_PAGE_BYTES - 48), 0, false);
 	dw = emit(&c, EU_BREAK, 8);
 	predicate(dw, 0, false);
 	put_jump(dw, 16, 2 * EU_PAGE_BYTES);
@@ -499,13 +483,9 @@ static void test_an_endless_loop_costs_its_budget(void **state)
 	struct eu_counters counters;
 	struct fixture f;
 	struct eu_run *run;
-	uint32_t *dw;
 
 	(void)state;
-	dw = emit(&c, EU_JMPI, 1);
-	no_mask(dw);
-	put_field(dw, 90, 89, EU_FILE_IMM);
-	put_field(dw, 127, 96, (uint32_t)-16);
+	emit_jump(&c, -16);
 	make(&f, &c);
 	run = begin(&f);
 	assert_int_equal(eu_run(run, 100000, &f.error), EU_AGAIN);

@@ -9,8 +9,6 @@
 #define UNTYPED_WRITE (9u << 14 | 2u << 12 | 14u << 8) /* one channel, 8 lanes */
 #define UNTYPED_ATOMIC_ADD (2u << 14 | 1u << 12 | 7u << 8)
 #define DATA_PORT 12
-#define GATEWAY 3
-#define BARRIER 0x02000004
 #define NOTIFICATION 0x90
 
 /* EMU_KERNEL_SHARES: each round, each thread makes STEPS numbers, and adds its neighbour's last. */
@@ -44,38 +42,7 @@ static void wild(struct code *c)
 
 static void endless(struct code *c)
 {
-	uint32_t *dw = emit(c, EU_JMPI, 1);
-
-	no_mask(dw);
-	put_field(dw, 90, 89, EU_FILE_IMM);
-	put_field(dw, 127, 96, (uint32_t)-16);
-}
-
-/* r@reg.@sub += 1; back to instruction @to while it is below @end. */
-static void loop(struct code *c, unsigned int reg, unsigned int sub, uint32_t end, unsigned int to)
-{
-	uint32_t *dw;
-
-	no_mask(emit2(c, EU_ADD, 1, ONE(EU_UD, reg, sub), ONE(EU_UD, reg, sub), IMM(EU_UD, 1)));
-	dw = emit2(c, EU_CMP, 1, ARF(EU_UD, 0), ONE(EU_UD, reg, sub), IMM(EU_UD, end));
-	condition(dw, EU_COND_L, 0);
-	no_mask(dw);
-	dw = emit(c, EU_JMPI, 1);
-	predicate(dw, 0, false);
-	no_mask(dw);
-	put_field(dw, 90, 89, EU_FILE_IMM);
-	put_field(dw, 127, 96, (uint32_t)(to - c->count) * 16);
-}
-
-static void barrier(struct code *c)
-{
-	uint32_t *dw;
-
-	emit_send(c, 1, GATEWAY, 0, 127, BARRIER, false);
-	no_mask(c->dw[c->count - 1]);
-	dw = emit(c, EU_WAIT, 1);
-	put_source(dw, 0, ARF(EU_UD, NOTIFICATION));
-	no_mask(dw);
+	emit_jump(c, -16);
 }
 
 /* r@reg: 32 * the thread's number in its group + @offset, modulo all, + 4 * lane */
@@ -113,15 +80,15 @@ static void shares(struct code *c)
 	steps = c->count;
 	no_mask(emit2(c, EU_MUL, 8, VEC(EU_UD, 10), VEC(EU_UD, 10), IMM(EU_UD, SHARE_FACTOR)));
 	no_mask(emit2(c, EU_ADD, 8, VEC(EU_UD, 10), VEC(EU_UD, 10), IMM(EU_UD, SHARE_ADDEND)));
-	loop(c, 11, 4, SHARE_STEPS, steps);
+	emit_loop(c, 11, 4, SHARE_STEPS, steps);
 	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 13), VEC(EU_UD, 10)));
 	emit_send(c, 8, DATA_PORT, 0, 12, PAYLOAD(2u) | UNTYPED_WRITE | SHARED, false);
-	barrier(c);
+	emit_barrier(c);
 	emit_send(c, 8, DATA_PORT, 15, 14, PAYLOAD(1u) | RESPONSE(1u) | UNTYPED_READ | SHARED,
 		  false);
 	no_mask(emit2(c, EU_ADD, 8, VEC(EU_UD, 10), VEC(EU_UD, 10), VEC(EU_UD, 15)));
-	barrier(c);
-	loop(c, 11, 0, SHARE_ROUNDS, rounds);
+	emit_barrier(c);
+	emit_loop(c, 11, 0, SHARE_ROUNDS, rounds);
 	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 17), VEC(EU_UD, 10)));
 	emit_send(c, 8, DATA_PORT, 0, 16, PAYLOAD(2u) | UNTYPED_ATOMIC_ADD | STATELESS, false);
 	emit_end(c);
