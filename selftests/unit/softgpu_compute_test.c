@@ -375,7 +375,7 @@ static void a_group_ends_with_its_job(void **state)
 	emit_walker(rig);
 	preempt_within(rig, &unit);
 
-	/* The worker has it when the job is cancelled; then the next job begins anew. */
+	/* The worker has it when the job is cancelled; then the next job has none. */
 	WRITE_ONCE(unit.execute, hold_group);
 	rig_start(rig);
 	while (unit.dispatches != 2)
@@ -478,10 +478,22 @@ static void a_worker_that_hangs_costs_its_client_the_job(void **state)
 	unit_stop(&unit);
 }
 
+static void new_worker_gets_next_dispatch(struct rig *rig)
+{
+	struct unit unit;
+
+	unit_start(&unit, NULL);
+	rig_reset(rig);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(unit.dispatches, 1);
+	unit_stop(&unit);
+}
+
 static void a_worker_that_ends_costs_its_client_the_job(void **state)
 {
 	struct rig *rig = *state;
-	struct unit first, second;
+	struct unit first;
 
 	unit_start(&first, hang);
 	emit_walker(rig);
@@ -491,13 +503,7 @@ static void a_worker_that_ends_costs_its_client_the_job(void **state)
 	unit_stop(&first);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
 	assert_int_equal(first.end, -ENODEV);
-
-	unit_start(&second, NULL);
-	rig_reset(rig);
-	emit_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
-	assert_int_equal(second.dispatches, 1);
-	unit_stop(&second);
+	new_worker_gets_next_dispatch(rig);
 }
 
 /* As a process that is being killed: the next dispatch finds it, and is another worker's. */
@@ -617,7 +623,7 @@ static void a_client_that_goes_parts_from_its_worker(void **state)
 	assert_int_equal(atomic_read(&unit.killed), 1);
 }
 
-/* By its budget: nobody cancels it. */
+/* By its budget: it is not cancelled. */
 static void a_job_that_ends_takes_its_pages_away(void **state)
 {
 	struct rig *rig = *state;
@@ -646,7 +652,7 @@ static void a_job_that_ends_takes_its_pages_away(void **state)
 static void the_next_user_of_a_vgpu_has_another_worker(void **state)
 {
 	struct rig *rig = *state;
-	struct unit first, second;
+	struct unit first;
 
 	unit_start(&first, NULL);
 	emit_walker(rig);
@@ -655,14 +661,8 @@ static void the_next_user_of_a_vgpu_has_another_worker(void **state)
 	softgpu_ops.client_reset(rig->client);
 	unit_join(&first);
 	assert_int_equal(first.end, -ENODEV);
-
-	unit_start(&second, NULL);
-	rig_reset(rig);
-	emit_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	new_worker_gets_next_dispatch(rig);
 	assert_int_equal(first.dispatches, 1);
-	assert_int_equal(second.dispatches, 1);
-	unit_stop(&second);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
