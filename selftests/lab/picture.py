@@ -49,3 +49,13 @@ def of_flips(width, height, number):
         line[2::3] = bytes([y & 255]) * width
         rgb[row] = line
     return width, height, bytes(rgb)
+
+
+def begin_flips(guest, arguments):
+    """A program in the guest draws; the last picture stays."""
+    guest.must_run(f"killall flips 2>/dev/null; rm -f /tmp/flips; (flips {arguments} --hold 600 >/tmp/flips 2>&1 &)")
+
+
+def await_flips(guest):
+    guest.must_run("i=0; until grep -q ' flips in' /tmp/flips || [ $((i += 1)) -gt 600 ]; do sleep 0.1; done; "
+                   "cat /tmp/flips; grep -q ' flips in' /tmp/flips", 120)

@@ -346,9 +346,8 @@ def libvirt_shows_what_i915_draws():
             guest = start_domain()
             _, trouble = guest.load_driver()
             for flips in (2, 3):
-                guest.must_run("killall flips 2>/dev/null; rm -f /tmp/flips; "
-                               f"(flips --flips {flips} --hold 600 >/tmp/flips 2>&1 &)")
-                eventually(lambda: " flips in" in guest.run("cat /tmp/flips")[1], "the guest's picture", 120)
+                picture.begin_flips(guest, f"--flips {flips}")
+                picture.await_flips(guest)
                 virsh("screenshot", DOMAIN, shot)
                 require(png.read(shot) == picture.of_flips(1024, 768, flips % 2), f"not the picture of {flips} flips")
             trouble += hostlib.driver_trouble(guest.log())
