@@ -210,6 +210,7 @@ struct ghyvi_table_page {
 	 * While relaxed: gtt->syncs when the snapshot was last known to equal the guest's entries.
 	 */
 	u64 compared;
+	u64 passed; /* gtt->passes when it was synced last */
 	/* on gtt->blocking if an entry that points to this page as data is deferred meanwhile */
 	struct list_head blocking;
 	u64 linked; /* of such a page: gtt->syncs when it was last known to be a table */
@@ -333,6 +334,7 @@ struct ghyvi_gtt {
 	struct ghyvi_tree shared_tree;
 	u32 flushes; /* syncs of all trees */
 	u64 syncs; /* all syncs, of one tree or of all */
+	u64 passes; /* over the relaxed pages: one or more per sync. Each syncs a page at most once */
 	u64 submissions; /* syncs of a single tree */
 	u32 young_left; /* pages of young trees that this operation may still evict */
 

@@ -280,6 +280,15 @@ static inline bool ghyvi_table_is_dying(const struct ghyvi_table_page *table)
 	return true;
 }
 /*
+ * Returns true if this pass has yet to sync @table. It ends even if the guest goes on storing, and
+ * has tables move from one tree to another meanwhile.
+ */
+static inline bool ghyvi_table_is_due(const struct ghyvi_gtt *gtt,
+				      const struct ghyvi_table_page *table)
+{
+	return table->passed != gtt->passes && !ghyvi_table_is_dying(table);
+}
+/*
  * Sync @table: compare the guest's entries with the snapshot and translate those that differ, and
  * retry deferred entries. Returns how many entries differed.
  */

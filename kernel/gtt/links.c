@@ -45,6 +45,7 @@ static bool are_linked(struct ghyvi_gtt *gtt)
 		if (!is_linked(gtt, table))
 			return false;
 		table->linked = gtt->syncs;
+		cond_resched();
 	}
 	return true;
 }
@@ -57,7 +58,7 @@ static void sync_upper(struct ghyvi_gtt *gtt, struct list_head *list)
 	while (!list_empty(list)) {
 		table = list_first_entry(list, struct ghyvi_table_page, relaxed_node);
 		list_move_tail(&table->relaxed_node, &done);
-		if (!table->history.leaf && !ghyvi_table_is_dying(table))
+		if (!table->history.leaf && ghyvi_table_is_due(gtt, table))
 			ghyvi_table_sync(gtt, table);
 		cond_resched();
 	}
@@ -68,6 +69,7 @@ static void sync_all_upper(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_root *root;
 
+	gtt->passes++;
 	sync_upper(gtt, &gtt->shared_tree.relaxed);
 	list_for_each_entry(root, &gtt->root_lru, lru)
 		sync_upper(gtt, &root->tree.relaxed);

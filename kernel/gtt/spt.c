@@ -698,7 +698,8 @@ static void shadow_unshare(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page
 	u64 entry = last ? last->entries[page->table->parent_index] : 0;
 
 	if (page->refs != 1 || page->level > GHYVI_LEVEL_PT || page->tree != &gtt->shared_tree ||
-	    !(entry & GHYVI_ENTRY_PRESENT) || (entry & GHYVI_SHADOW_ADDRESS_MASK) != page->dma)
+	    !(entry & GHYVI_ENTRY_PRESENT) || (entry & GHYVI_SHADOW_ADDRESS_MASK) != page->dma ||
+	    last->tree == page->tree)
 		return;
 	page->tree->pages--;
 	page->tree = last->tree;
@@ -1145,6 +1146,7 @@ unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 		last = max(last, end - 1);
 	}
 	table->compared = gtt->syncs;
+	table->passed = gtt->passes;
 	if (table->deferred.retry)
 		table->deferred.retry = has_deferred(table);
 	if (first <= last && ghyvi_table_is_ggtt(table))

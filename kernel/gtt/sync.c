@@ -139,7 +139,8 @@ static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list
 	while (!list_empty(list)) {
 		table = list_first_entry(list, struct ghyvi_table_page, relaxed_node);
 		list_move_tail(&table->relaxed_node, done);
-		if (ghyvi_table_is_dying(table))
+		cond_resched();
+		if (!ghyvi_table_is_due(gtt, table))
 			continue;
 		/*
 		 * ghyvi_table_sync() may write-protect this page. Entries compared before
@@ -150,7 +151,6 @@ static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list
 		pages++;
 		if (was_protected && !table->deferred.retry)
 			ghyvi_table_clear_relaxed(gtt, table);
-		cond_resched();
 	}
 	/* Only the scans of this list: a whole sync and translating have other costs. */
 	if (!changed)
@@ -172,6 +172,7 @@ static void sync_pass(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 	struct ghyvi_root *root;
 	LIST_HEAD(done);
 
+	gtt->passes++;
 	ghyvi_ggtt_collect(gtt);
 	sync_list(gtt, shared, &done);
 	if (tree) {
