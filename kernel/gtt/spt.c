@@ -689,7 +689,8 @@ struct ghyvi_translation ghyvi_entry_translate(struct ghyvi_gtt *gtt, unsigned i
 /*
  * @page has lost a link. If the other trees have none any more, it belongs to the tree of the last
  * link: otherwise the sync of any tree would compare it for as long as it exists. A page of a level
- * above has tables below, and remains shared.
+ * above has tables below, and remains shared. So does one that this sync has not compared yet: it
+ * may be done with the pages of that tree.
  */
 static void shadow_unshare(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 {
@@ -700,6 +701,8 @@ static void shadow_unshare(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page
 	if (page->refs != 1 || page->level > GHYVI_LEVEL_PT || page->tree != &gtt->shared_tree ||
 	    !(entry & GHYVI_ENTRY_PRESENT) || (entry & GHYVI_SHADOW_ADDRESS_MASK) != page->dma ||
 	    last->tree == page->tree)
+		return;
+	if (!list_empty(&page->table->relaxed_node) && page->table->compared != gtt->syncs)
 		return;
 	page->tree->pages--;
 	page->tree = last->tree;

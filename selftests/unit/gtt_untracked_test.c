@@ -323,6 +323,29 @@ static void a_guest_that_goes_on_storing_does_not_prolong_a_sync(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
+/*
+ * The first tree links the other one's page directory and a page table of it. In the same sync the
+ * directory is found to link the page table no more, after the first tree's pages were compared.
+ */
+static void a_page_table_that_leaves_shared_tables_is_compared(void **state)
+{
+	struct ghyvi_root *root;
+
+	build_tree(PML4_GFN);
+	build_tree(PML4_B_GFN);
+	write_pte(PD_B_GFN, 1, pte(PT2_GFN));
+	root = get_root4(PML4_GFN);
+	get_root4(PML4_B_GFN);
+	syncs(1);
+	write_pte(PDP_GFN, 1, pte(PD_B_GFN));
+	write_pte(PD_GFN, 1, pte(PT2_GFN));
+	write_pte(PD_B_GFN, 1, 0);
+	write_pte(PT2_GFN, 0, pte(DATA));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_true(shadow_table(ghyvi_root_dma(root), 3, 0u, 0u, 1u)[0] == spte(DATA));
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
+}
+
 /* The hypervisor fails to protect a directory, so its stores do not trap under any policy. */
 static void a_freed_table_is_found_without_protection(void **state)
 {
@@ -653,6 +676,7 @@ int main(void)
 		RELAXED_TEST(a_table_that_moves_within_its_tree_is_compared),
 		RELAXED_TEST(a_page_table_that_changes_trees_is_compared_for_the_new_one_only),
 		RELAXED_TEST(a_guest_that_goes_on_storing_does_not_prolong_a_sync),
+		RELAXED_TEST(a_page_table_that_leaves_shared_tables_is_compared),
 		RELAXED_TEST(a_freed_table_is_found_without_protection),
 		RELAXED_TEST(a_freed_table_is_found_after_a_switch_to_nested),
 		RELAXED_TEST(a_freed_table_is_mapped_in_the_aperture),
