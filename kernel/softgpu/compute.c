@@ -169,22 +169,28 @@ static int take_answer(struct softgpu_engine *engine, struct softgpu_worker *wor
 	}
 }
 
-/* Take a dispatch back that the worker has not begun: perhaps it gets no CPU time. */
+/* Take a dispatch back that the worker has not begun: it gets no CPU time, or has ended. */
 static bool unpost(struct softgpu_engine *engine, struct softgpu_worker *worker)
 {
 	bool unposted;
 
 	spin_lock(&worker->lock);
-	unposted = worker->state == WORKER_POSTED;
+	unposted = worker->state == WORKER_POSTED ||
+		   (worker->state == WORKER_DEAD && worker->left_posted);
 	if (unposted) {
-		WRITE_ONCE(worker->state, WORKER_BUSY);
+		worker->left_posted = false;
+		if (worker->state == WORKER_POSTED)
+			WRITE_ONCE(worker->state, WORKER_BUSY);
 		swap(softgpu_job(engine->job)->group, worker->group);
 	}
 	spin_unlock(&worker->lock);
 	return unposted;
 }
 
-/* Wait for the worker's answer, and translate meanwhile. */
+/*
+ * Wait for the worker's answer, and translate meanwhile. *@again: there is more to do, perhaps by
+ * another worker.
+ */
 static int await(struct softgpu_engine *engine, struct softgpu_worker *worker, bool *again)
 {
 	struct softgpu_job *job = softgpu_job(engine->job);
@@ -208,8 +214,11 @@ static int await(struct softgpu_engine *engine, struct softgpu_worker *worker, b
 		}
 		if (verdict && verdict != SOFTGPU_PREEMPTED)
 			return verdict;
-		if (state_of(worker) == WORKER_DEAD)
-			return softgpu_error(engine, "execution units have gone");
+		if (state_of(worker) == WORKER_DEAD) {
+			*again = unpost(engine, worker);
+			return *again ? SOFTGPU_OK :
+					softgpu_error(engine, "execution units have gone");
+		}
 		if (state_of(worker) == WORKER_ANSWERED)
 			return take_answer(engine, worker, again);
 		if (READ_ONCE(worker->faulting)) {

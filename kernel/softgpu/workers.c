@@ -6,6 +6,7 @@
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <ghyvi/memcg.h>
@@ -87,6 +88,7 @@ static void take_pages(struct softgpu_worker *worker)
 static void worker_die(struct softgpu_worker *worker)
 {
 	spin_lock(&worker->lock);
+	worker->left_posted |= worker->state == WORKER_POSTED;
 	WRITE_ONCE(worker->state, WORKER_DEAD);
 	WRITE_ONCE(worker->faulting, false);
 	worker_changed(worker);
@@ -314,7 +316,9 @@ static int take_posted(struct softgpu_worker *worker, struct ghyvi_eu_next *next
 		       struct softgpu_group **group, int err)
 {
 	spin_lock(&worker->lock);
-	if (worker->state == WORKER_POSTED) {
+	if (worker->state == WORKER_POSTED && fatal_signal_pending(current)) {
+		err = -EINTR; /* another worker's, when the process has ended */
+	} else if (worker->state == WORKER_POSTED) {
 		WRITE_ONCE(worker->state, WORKER_RUNNING);
 		*next = worker->next;
 		*group = worker->group;

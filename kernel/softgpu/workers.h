@@ -112,10 +112,11 @@ struct softgpu_worker_ops {
  * @insert: see above
  * @lock: protects all members below
  * @state: see above
+ * @left_posted: DEAD: it had not begun the dispatch that was posted
  * @client: NULL before it has one, and after that is gone
  * @engine: the engine that waits, from POSTED to ANSWERED; NULL: nobody waits for an answer
  * @next: the dispatch
- * @group: its thread group in progress, in POSTED and ANSWERED
+ * @group: its thread group in progress, in POSTED and ANSWERED, and as @left_posted
  * @control: what the worker reads
  * @fault: what it needs
  * @faulting: @fault is to be answered by the engine
@@ -131,6 +132,7 @@ struct softgpu_worker {
 	struct mutex insert;
 	spinlock_t lock;
 	enum softgpu_worker_state state;
+	bool left_posted;
 	struct softgpu_client *client;
 	struct softgpu_engine *engine;
 	struct ghyvi_eu_next next;

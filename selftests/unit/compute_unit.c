@@ -29,6 +29,7 @@ static void *unit_thread(void *data)
 
 	unit->end = softgpu_worker_accept(unit->worker, &name);
 	while (!unit->end) {
+		shim_killed = READ_ONCE(unit->killed_next);
 		unit->end = softgpu_worker_next(unit->worker, &next, &unit->group);
 		if (unit->end)
 			break;

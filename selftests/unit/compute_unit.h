@@ -23,6 +23,7 @@ struct unit {
 	struct softgpu_worker_fault fault;
 	_Atomic unsigned int dispatches;
 	sem_t go; /* for @execute */
+	bool killed_next; /* its process is killed while it waits for the next dispatch */
 	int end; /* what ended the thread */
 };
 

@@ -534,6 +534,31 @@ static void a_worker_that_ends_takes_no_other_dispatch_with_it(void **state)
 	unit_stop(&second);
 }
 
+/* As a process that is killed before it can take what the engine has given it, and a group too. */
+static void a_dispatch_that_was_not_begun_is_the_next_workers(void **state)
+{
+	struct rig *rig = *state;
+	struct unit first, second;
+
+	unit_start(&first, NULL);
+	emit_walker(rig);
+	preempt_within(rig, &first);
+	unit_stop(&first);
+	unit_start(&first, NULL);
+	WRITE_ONCE(first.killed_next, true);
+	rig_start(rig);
+	while (READ_ONCE(first.worker->state) != WORKER_POSTED)
+		sched_yield();
+	unit_start(&second, hold_group);
+	sem_post(&second.go);
+	unit_join(&first);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(first.end, -EINTR);
+	assert_int_equal(first.dispatches, 0);
+	assert_int_equal(second.dispatches, 1);
+	unit_stop(&second);
+}
+
 static u32 wrong_status;
 
 static void answer_wrongly(struct unit *unit, struct ghyvi_eu_next *next)
@@ -682,6 +707,7 @@ int main(void)
 		TEST(a_worker_that_hangs_costs_its_client_the_job),
 		TEST(a_worker_that_ends_costs_its_client_the_job),
 		TEST(a_worker_that_ends_takes_no_other_dispatch_with_it),
+		TEST(a_dispatch_that_was_not_begun_is_the_next_workers),
 		TEST(wrong_answers_are_errors),
 		TEST(an_invalidation_takes_pages_away),
 		TEST(a_client_that_goes_parts_from_its_worker),

@@ -6,6 +6,7 @@
 #include <ghyvi/cpu_time.h>
 
 __thread struct task_struct *shim_current;
+__thread bool shim_killed;
 __thread unsigned long shim_rescheds;
 __thread void (*shim_on_resched)(void);
 __thread void (*shim_interrupt)(void);

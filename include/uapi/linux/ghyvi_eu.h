@@ -16,8 +16,8 @@
  * gets the rest of the dispatch. The kernel does not look into it, and it may come from a program
  * of the host that has loaded the vGPU's state: the process must not trust it.
  *
- * A process that ends, or answers nonsense, costs its vGPU the job (as a hang of the engine), and
- * no other. No process: the commands have no effect.
+ * A process that ends, or answers nonsense, costs its vGPU the job whose dispatch it executes (as a
+ * hang of the engine), and no other. No process: the commands have no effect.
  */
 #ifndef _UAPI_LINUX_GHYVI_EU_H
 #define _UAPI_LINUX_GHYVI_EU_H

@@ -528,6 +528,12 @@ struct task_struct {
 };
 extern __thread struct task_struct *shim_current;
 #define current shim_current
+/* The process of the calling thread is being killed; waits go on, as it may be killed after one. */
+extern __thread bool shim_killed;
+static inline bool fatal_signal_pending(const struct task_struct *t)
+{
+	return shim_killed;
+}
 struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *name, ...);
 int kthread_stop(struct task_struct *t);
 static inline bool kthread_should_stop(void)
