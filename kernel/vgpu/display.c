@@ -200,8 +200,8 @@ static void start_timer(struct ghyvi_vgpu *vgpu)
 	lockdep_assert_held(&vgpu->irq_lock);
 	if (display->crc_due && !crc_is_wanted(vgpu))
 		end_crc(display);
-	if (!display->running || display->stopped || display->armed ||
-	    ghyvi_vgpu_is_failsafe(vgpu) || !is_awaited(vgpu))
+	if (!display->running || display->stopped || display->armed || vgpu_is_failsafe(vgpu) ||
+	    !is_awaited(vgpu))
 		return;
 	pass_time(display);
 	display->armed = true;

@@ -728,6 +728,33 @@ static void a_reset_ends_the_frames(void **state)
 	assert_int_equal(atomic_read(&interrupts), 0);
 }
 
+/*
+ * Stores of a vCPU that have passed the test for failsafe state just before it began, when another
+ * one has caused it and VFIO's reset. The points have drained, and no access has ended it yet.
+ */
+static void the_timer_does_not_run_in_failsafe_state(void **state)
+{
+	struct ghyvi_containment containment;
+
+	ghyvi_vgpu_get_containment(vgpu, &containment);
+	containment.points_max = 1;
+	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &containment), 0);
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+	elsp(descriptor(0) & ~(u64)GEN8_CTX_PRIVILEGE, 0);
+	assert_true(ghyvi_vgpu_is_failsafe(vgpu));
+	ghyvi_vgpu_reset(vgpu);
+	assert_true(vgpu->failsafe_drains);
+	now_ns += 10ull * containment.window_ms * NSEC_PER_MSEC;
+	vgpu_display_irq_write(vgpu, PIPE(IRQ_IER), GEN8_PIPE_VBLANK);
+	vgpu_display_irq_write(vgpu, PIPE(IRQ_IMR), ~(u32)GEN8_PIPE_VBLANK);
+	vgpu_display_pipe_write(vgpu, PIPEACONF, PIPECONF_ENABLE);
+	assert_int_equal(pass(USUAL_NS), 0);
+	assert_true(vgpu->failsafe);
+	/* It does from the access on that ends it. */
+	assert_int_equal(rd(PIPEACONF), PIPECONF_ENABLE | PIPECONF_STATE_ENABLE);
+	assert_int_equal(pass(USUAL_NS), 1);
+}
+
 /* registers that the guest maps */
 
 static void a_blank_is_seen_in_the_mapped_register(void **state)
@@ -873,6 +900,7 @@ int main(void)
 		TEST(a_flip_is_done_at_the_next_blank),
 		TEST(frames_stand_still_while_the_vgpu_is_paused),
 		TEST(a_reset_ends_the_frames),
+		TEST(the_timer_does_not_run_in_failsafe_state),
 		TEST(a_blank_is_seen_in_the_mapped_register),
 		TEST(any_values_of_any_registers_do_no_harm),
 	};
