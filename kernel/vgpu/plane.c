@@ -425,12 +425,16 @@ void ghyvi_vgpu_draw(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *pictur
 		     u32 rows, u32 *pixels, void *page)
 {
 	struct reader reader = { .vgpu = vgpu, .page = page };
+	struct ghyvi_hv_charge charge;
 	unsigned int i;
 
+	/* An administrator's thread may look: what the guest's tables take is the guest's all the same. */
+	vgpu_charge(vgpu, &charge);
 	memset(pixels, 0, 4 * (size_t)rows * picture->width);
 	for (i = 0; i < GHYVI_PLANES; i++)
 		draw_plane(&reader, picture, &picture->planes[i], first, rows, pixels);
 	draw_cursor(&reader, picture, first, rows, pixels);
+	vgpu_uncharge(vgpu, &charge);
 	ghyvi_count_add(vgpu->params.stats, display_faults, reader.faults);
 	vgpu_unpin_if_failsafe(vgpu); /* a completion may have caused it */
 }

@@ -221,6 +221,7 @@ int ghyvi_gtt_ggtt_read(struct ghyvi_gtt *m, u64 address, void *buffer, size_t b
 {
 	u8 *p;
 
+	gtt.uncharged_reads += !charged;
 	if (gtt.in_access)
 		gtt.in_access();
 	pthread_mutex_lock(&gtt.lock);
@@ -646,7 +647,7 @@ int make_vgpu(const struct ghyvi_device_profile *profile)
 	shim_quiet = true;
 	memset(&stats, 0, sizeof(stats));
 	memset(gtt.memory, 0, sizeof(gtt.memory));
-	gtt.uncharged = gtt.uncharged_writes = 0;
+	gtt.uncharged = gtt.uncharged_reads = gtt.uncharged_writes = 0;
 	gtt.unmapped_page = 0;
 	gtt.after_sync = NULL;
 	gtt.in_flush = NULL;

@@ -34,7 +34,7 @@ extern __thread int charged;
 struct fake_gtt {
 	pthread_mutex_t lock;
 	/* Calls that may allocate, by threads whose memory is not charged. */
-	_Atomic int uncharged, uncharged_writes;
+	_Atomic int uncharged, uncharged_reads, uncharged_writes;
 	_Alignas(8) u8 memory[HIDDEN_BYTES]; /* what the hidden window maps */
 	u64 unmapped_page; /* GGTT address of a page that is not mapped, or 0 */
 	int live; /* created and not destroyed */

@@ -619,6 +619,18 @@ static void a_picture_is_not_larger_than_the_monitor(void **state)
 	assert_int_equal(ghyvi_vgpu_picture_pixels(vgpu), 1024 * 768);
 }
 
+/* A page that is read may have to be pinned first, and a freed table to be found. */
+static void an_administrator_who_looks_pays_no_memory(void **state)
+{
+	show(64, 64, FORMAT_XRGB | X_TILED, 1);
+	wr(CURABASE, CURSOR);
+	wr(CURACNTR, MCURSOR_MODE_64_ARGB_AX);
+	gtt.uncharged_reads = 0;
+	draw_by(8);
+	assert_int_equal(gtt.uncharged_reads, 0);
+	assert_int_equal(charged, 0);
+}
+
 #define PLANE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -637,6 +649,7 @@ int main(void)
 		PLANE_TEST(a_plane_that_is_off_or_unknown_is_black),
 		PLANE_TEST(a_display_that_is_off_has_no_picture),
 		PLANE_TEST(a_picture_is_not_larger_than_the_monitor),
+		PLANE_TEST(an_administrator_who_looks_pays_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
