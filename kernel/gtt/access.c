@@ -162,7 +162,7 @@ static struct ghyvi_pin *ggtt_pin(struct ghyvi_gtt *gtt, u64 address)
 
 	gtt->deferral.refused_gfn = GHYVI_INVALID_GFN;
 	pin = ghyvi_ggtt_pin(gtt, address);
-	if (!pin && ghyvi_links_drop_page(gtt, gtt->deferral.refused_gfn))
+	if (!pin && ghyvi_gtt_drop_unlinked(gtt, gtt->deferral.refused_gfn))
 		pin = ghyvi_ggtt_pin(gtt, address);
 	return pin;
 }

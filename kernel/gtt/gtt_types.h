@@ -90,7 +90,7 @@ struct ghyvi_deferral {
 	u32 unbacked_left; /* the same for GHYVI_RETRY_UNBACKED */
 	bool any; /* an entry has been deferred since the gtt was created */
 	u64 refused_gfn; /* the last table page that an entry was refused as data */
-	bool vain_look; /* ghyvi_links_drop_page() has found nothing since the last sync */
+	bool vain_look; /* ghyvi_gtt_drop_unlinked() has found nothing since the last sync */
 	bool table_limit_hit; /* an entry was refused a table page (-ENOSPC) since one was freed */
 	u64 tables_freed; /* how often table pages were freed, or allowed, that entries need */
 	u64 generation; /* ghyvi_generation() at the last sync, if @any */
@@ -315,7 +315,7 @@ struct ghyvi_gtt {
 	struct xarray tables; /* gfn -> struct ghyvi_table_page, PPGTT only */
 	u32 nr_tables;
 	struct list_head dying; /* the same for shadow pages */
-	struct list_head blocking; /* see links.c */
+	struct list_head blocking; /* see sync.c */
 
 	struct xarray roots; /* root_key() -> struct ghyvi_root */
 	/*

@@ -345,8 +345,6 @@ unsigned int ghyvi_ggtt_unmap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *co
 void ghyvi_gtt_reap_all(struct ghyvi_gtt *gtt);
 /* The same, but idle pins only if there are more than idle_pins of struct ghyvi_shadow_tuning. */
 void ghyvi_gtt_reap_unused(struct ghyvi_gtt *gtt);
-/* Let this sync retry all deferred entries once more. */
-void ghyvi_gtt_retry_deferred(struct ghyvi_gtt *gtt);
 /*
  * Report the last rejected entry, free unreachable tables, trim idle pins if there are more than
  * idle_pins of struct ghyvi_shadow_tuning, and unlock gtt->lock.
@@ -358,39 +356,31 @@ void ghyvi_roots_forget_all(struct ghyvi_gtt *gtt);
 void ghyvi_roots_empty_all(struct ghyvi_gtt *gtt);
 /* Empty and forget the roots that have a top-level table page in the range of guest pages. */
 void ghyvi_roots_zap_range(struct ghyvi_gtt *gtt, u64 gfn, u64 count);
-/* Translate the missing entries of @root->top, if @root has three levels. */
+/* Translate the missing entries of @root->top; @root has three levels. */
 void ghyvi_root_fill_top(struct ghyvi_root *root);
-/* Start an operation that may evict trees: reset gtt->young_left. */
-void ghyvi_trees_evict_begin(struct ghyvi_gtt *gtt);
+/* Start an operation that may evict trees. */
+static inline void ghyvi_trees_evict_begin(struct ghyvi_gtt *gtt)
+{
+	gtt->young_left = GHYVI_EVICT_YOUNG;
+}
+/* Returns true if a tree can be evicted. */
+bool ghyvi_trees_can_evict(struct ghyvi_gtt *gtt);
 /*
  * Evict the least recently used trees until @wanted more table pages fit or no tree can be evicted.
  * Frees their tables, so no translation may be in progress. Returns true if a table page was freed.
  */
 bool ghyvi_trees_evict(struct ghyvi_gtt *gtt, u32 wanted);
-/* Before a pass over @tree: if a tree can be evicted, make entries refused a table page retry. */
-void ghyvi_tree_expect_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree);
-/*
- * After a pass over @tree: evict trees to make room for the entries that were refused a table page.
- * Returns true if another pass should retry them.
- */
-bool ghyvi_tree_make_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree);
 /* The policy has become "nested" (enter) or another one (leave). */
 void ghyvi_nested_enter(struct ghyvi_gtt *gtt);
 void ghyvi_nested_leave(struct ghyvi_gtt *gtt);
 
-/* ---- links.c ---- */
-
-/*
- * Call it after a sync, of all trees if @all_synced. If a page that is refused as data is no table
- * of the guest any more, find all tables that the guest has unlinked. Returns true if deferred
- * entries are worth a retry.
- */
-bool ghyvi_links_drop(struct ghyvi_gtt *gtt, bool all_synced);
-/* The same if @gfn is such a page. */
-bool ghyvi_links_drop_page(struct ghyvi_gtt *gtt, u64 gfn);
-
 /* ---- sync.c ---- */
 
+/*
+ * If @gfn is a table page that the guest's tables link no more, free all tables that the guest has
+ * unlinked. Returns true if deferred entries are worth a retry.
+ */
+bool ghyvi_gtt_drop_unlinked(struct ghyvi_gtt *gtt, u64 gfn);
 /* Rank the leaf pages by heat, see struct ghyvi_page_history. */
 void ghyvi_tables_rank(struct ghyvi_gtt *gtt);
 /* The guest's entries @first to @last of @table may have changed: translate those that did. */

@@ -57,7 +57,7 @@ static int multicall(struct ghyvi_gtt *gtt, u64 gpa, u32 count, u32 *applied)
 	if (IS_ERR(pin))
 		return PTR_ERR(pin);
 	if (ghyvi_pin_is_table(pin))
-		ghyvi_links_drop_page(gtt, gpa >> GHYVI_PAGE_SHIFT);
+		ghyvi_gtt_drop_unlinked(gtt, gpa >> GHYVI_PAGE_SHIFT);
 	result = phys_to_virt(pin->hpa);
 	ret = apply_records(gtt, (struct ghyvi_multicall_record *)result, count, applied);
 	/*

@@ -213,10 +213,11 @@ static bool root_may_go(const struct ghyvi_gtt *gtt, const struct ghyvi_root *ro
 	return !root_is_young(gtt, root) || root->tree.pages <= gtt->young_left;
 }
 
-static bool any_may_go(const struct ghyvi_gtt *gtt)
+bool ghyvi_trees_can_evict(struct ghyvi_gtt *gtt)
 {
 	const struct ghyvi_root *root;
 
+	lockdep_assert_held(&gtt->lock);
 	list_for_each_entry(root, &gtt->root_lru, lru)
 		if (root_may_go(gtt, root))
 			return true;
@@ -270,54 +271,6 @@ bool ghyvi_trees_evict(struct ghyvi_gtt *gtt, u32 wanted)
 	return gtt->nr_tables < before;
 }
 
-void ghyvi_trees_evict_begin(struct ghyvi_gtt *gtt)
-{
-	lockdep_assert_held(&gtt->lock);
-	gtt->young_left = GHYVI_EVICT_YOUNG;
-}
-
-static u32 refused_of(const struct ghyvi_gtt *gtt, const struct ghyvi_tree *tree)
-{
-	return tree->refused + gtt->shared_tree.refused;
-}
-
-void ghyvi_gtt_retry_deferred(struct ghyvi_gtt *gtt)
-{
-	lockdep_assert_held(&gtt->lock);
-	gtt->deferral.generation = ghyvi_generation(gtt);
-	gtt->deferral.unbacked_left = GHYVI_RETRY_UNBACKED;
-}
-
-static void retry_refused(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
-{
-	tree->refused = 0;
-	gtt->shared_tree.refused = 0;
-	gtt->deferral.tables_freed++;
-	ghyvi_gtt_retry_deferred(gtt);
-}
-
-void ghyvi_tree_expect_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
-{
-	lockdep_assert_held(&gtt->lock);
-	/*
-	 * The guest may have changed its entries since they were refused. A pass that retries them
-	 * counts those that still need a table page, before trees are evicted for them.
-	 */
-	if (refused_of(gtt, tree) && any_may_go(gtt))
-		retry_refused(gtt, tree);
-}
-
-bool ghyvi_tree_make_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
-{
-	u32 refused = refused_of(gtt, tree);
-
-	lockdep_assert_held(&gtt->lock);
-	if (!refused || !ghyvi_trees_evict(gtt, refused))
-		return false;
-	retry_refused(gtt, tree);
-	return true;
-}
-
 void ghyvi_root_fill_top(struct ghyvi_root *root)
 {
 	struct ghyvi_gtt *gtt = root->gtt;
@@ -325,8 +278,6 @@ void ghyvi_root_fill_top(struct ghyvi_root *root)
 	unsigned int i;
 
 	lockdep_assert_held(&gtt->lock);
-	if (!root->retry)
-		return;
 	root->retry = false;
 	for (i = 0; i < 4; i++) {
 		if (root->pages[i])
@@ -362,7 +313,6 @@ static int root_create_top(struct ghyvi_root *root)
 		root->top = NULL;
 		return ret;
 	}
-	root->retry = true;
 	ghyvi_root_fill_top(root);
 	return 0;
 }

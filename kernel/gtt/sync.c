@@ -3,7 +3,19 @@
  * Sync points, traps, and the settings of a gtt that affect them. The policy decides, here is what
  * becomes of its decisions. Pages that the policy wants to be strict again are write-protected
  * first, in batches, and scanned afterwards, so that no store is missed in between.
+ *
+ * DOC: tables that the guest has freed
+ *
+ * A page is refused as data while it is a table page (reject_alias() in spt.c): the page is
+ * *blocking*. If stores to upper levels do not trap, the guest may have unlinked the page and made
+ * data of it. The policies "relaxed" and "nested" protect no upper level, and the hypervisor may
+ * fail to protect a page. So each sync looks whether the blocking pages are linked in the guest's
+ * tables. If one is not, it compares all upper levels.
+ *
+ * Where a page was linked last is a hint, see struct ghyvi_table_page. A page that is linked
+ * elsewhere costs a comparison at each sync, but no wrong decision.
  */
+#include <linux/compiler.h>
 #include <linux/err.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -124,8 +136,12 @@ static void protect_list(struct ghyvi_gtt *gtt, struct list_head *list)
 	protect_batch(gtt, count);
 }
 
-/* Sync the pages on @list. Those that remain relaxed are moved to @done. */
-static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list_head *done)
+/*
+ * Sync the pages on @list, or only those of upper levels. Those that remain relaxed are moved to
+ * @done.
+ */
+static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list_head *done,
+		      bool only_upper)
 {
 	struct ghyvi_table_page *table;
 	u32 pages = 0, changed = 0;
@@ -140,7 +156,7 @@ static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list
 		table = list_first_entry(list, struct ghyvi_table_page, relaxed_node);
 		list_move_tail(&table->relaxed_node, done);
 		cond_resched();
-		if (!ghyvi_table_is_due(gtt, table))
+		if (!ghyvi_table_is_due(gtt, table) || (only_upper && table->history.leaf))
 			continue;
 		/*
 		 * ghyvi_table_sync() may write-protect this page. Entries compared before
@@ -153,98 +169,203 @@ static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list
 			ghyvi_table_clear_relaxed(gtt, table);
 	}
 	/* Only the scans of this list: a whole sync and translating have other costs. */
-	if (!changed)
+	if (!changed && !only_upper)
 		ghyvi_cost_scanned(gtt, started, pages);
 }
 
-static void sync_tree(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
+static void sync_tree(struct ghyvi_gtt *gtt, struct ghyvi_root *root, bool only_upper)
 {
 	LIST_HEAD(done);
 
-	sync_list(gtt, &tree->relaxed, &done);
-	list_splice_init(&done, &tree->relaxed);
+	if (root->retry && !only_upper)
+		ghyvi_root_fill_top(root);
+	sync_list(gtt, &root->tree.relaxed, &done, only_upper);
+	list_splice_init(&done, &root->tree.relaxed);
 }
 
-/* The pages that several roots may reach are synced first, and those that become shared last. */
-static void sync_pass(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
+/*
+ * Sync the tree of @root, or all if it is NULL. The pages that several roots may reach are synced
+ * first, and those that become shared last.
+ */
+static void sync_pass(struct ghyvi_gtt *gtt, struct ghyvi_root *root, bool only_upper)
 {
 	struct list_head *shared = &gtt->shared_tree.relaxed;
-	struct ghyvi_root *root;
 	LIST_HEAD(done);
 
 	gtt->passes++;
-	ghyvi_ggtt_collect(gtt);
-	sync_list(gtt, shared, &done);
-	if (tree) {
-		ghyvi_root_fill_top(container_of(tree, struct ghyvi_root, tree));
-		sync_tree(gtt, tree);
-	} else {
-		list_for_each_entry(root, &gtt->root_lru, lru) {
-			ghyvi_root_fill_top(root);
-			sync_tree(gtt, &root->tree);
-		}
-	}
+	if (!only_upper)
+		ghyvi_ggtt_collect(gtt);
+	sync_list(gtt, shared, &done, only_upper);
+	if (root)
+		sync_tree(gtt, root, only_upper);
+	else
+		list_for_each_entry(root, &gtt->root_lru, lru)
+			sync_tree(gtt, root, only_upper);
 	/* Pages of these trees that have become shared meanwhile. */
-	sync_list(gtt, shared, &done);
+	sync_list(gtt, shared, &done, only_upper);
 	list_splice_init(&done, shared);
 }
 
-static void sync_in_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
+/* Let this sync retry all deferred entries once more. */
+static void retry_deferred_again(struct ghyvi_gtt *gtt)
 {
-	do
-		sync_pass(gtt, tree);
-	while (ghyvi_tree_make_room(gtt, tree));
+	gtt->deferral.generation = ghyvi_generation(gtt);
+	gtt->deferral.unbacked_left = GHYVI_RETRY_UNBACKED;
 }
 
-/* Sync one tree that is about to be used. Others may be evicted to make room for its tables. */
-static void sync_one(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
+/* Returns true if the guest's entries lead from the top of a four-level tree to @table. */
+static bool is_linked(struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table)
+{
+	const struct ghyvi_shadow_page *top;
+	struct ghyvi_table_page *parent;
+	unsigned int level;
+	u64 entry;
+
+	for (level = GHYVI_LEVEL_PT; level <= GHYVI_LEVEL_PML4; level++, table = parent) {
+		top = table->shadows[GHYVI_LEVEL_PML4];
+		if (top && top->refs)
+			return true;
+		parent = xa_load(&gtt->tables, table->parent_gfn);
+		if (!parent)
+			return false;
+		entry = READ_ONCE(parent->guest[table->parent_index]);
+		if (!(entry & GHYVI_ENTRY_PRESENT) || entry & GHYVI_ENTRY_LARGE ||
+		    ghyvi_entry_gfn(entry) != table->gfn)
+			return false;
+	}
+	return false;
+}
+
+static bool are_linked(struct ghyvi_gtt *gtt)
+{
+	struct ghyvi_table_page *table;
+
+	list_for_each_entry(table, &gtt->blocking, blocking) {
+		if (!is_linked(gtt, table))
+			return false;
+		table->linked = gtt->syncs;
+		cond_resched();
+	}
+	return true;
+}
+
+/*
+ * Free what the guest has unlinked. @compared: all upper levels have just been compared. Returns
+ * true if deferred entries are worth a retry.
+ */
+static bool drop_unlinked(struct ghyvi_gtt *gtt, bool compared)
+{
+	u64 freed = gtt->deferral.tables_freed;
+	struct ghyvi_table_page *table;
+
+	if (!compared)
+		sync_pass(gtt, NULL, true);
+	ghyvi_gtt_reap_unused(gtt);
+	list_for_each_entry(table, &gtt->blocking, blocking)
+		table->linked = gtt->syncs;
+	if (gtt->deferral.tables_freed == freed)
+		return false;
+	retry_deferred_again(gtt);
+	return true;
+}
+
+/* A look that finds nothing is not repeated before the next sync: a guest may cause many. */
+bool ghyvi_gtt_drop_unlinked(struct ghyvi_gtt *gtt, u64 gfn)
+{
+	struct ghyvi_table_page *table = xa_load(&gtt->tables, gfn);
+	bool any;
+
+	lockdep_assert_held(&gtt->lock);
+	if (!table || gtt->deferral.vain_look || is_linked(gtt, table))
+		return false;
+	any = drop_unlinked(gtt, false);
+	gtt->deferral.vain_look = !any;
+	return any;
+}
+
+static u32 refused_of(const struct ghyvi_gtt *gtt, const struct ghyvi_root *root)
+{
+	return root->tree.refused + gtt->shared_tree.refused;
+}
+
+static void retry_refused(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
+{
+	root->tree.refused = 0;
+	gtt->shared_tree.refused = 0;
+	gtt->deferral.tables_freed++;
+	retry_deferred_again(gtt);
+}
+
+/* Sync one tree. Others are evicted to make room for entries that were refused a table page. */
+static void sync_in_room(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
+{
+	u32 refused;
+
+	for (;;) {
+		sync_pass(gtt, root, false);
+		refused = refused_of(gtt, root);
+		if (!refused || !ghyvi_trees_evict(gtt, refused))
+			return;
+		retry_refused(gtt, root);
+	}
+}
+
+/* Sync one tree that is about to be used. */
+static void sync_one(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 {
 	ghyvi_trees_evict_begin(gtt);
-	ghyvi_tree_expect_room(gtt, tree);
-	sync_in_room(gtt, tree);
-	if (ghyvi_links_drop(gtt, false))
-		sync_in_room(gtt, tree);
-	container_of(tree, struct ghyvi_root, tree)->used = ++gtt->submissions;
-	tree->synced++;
-	tree->last_sync = gtt->syncs;
+	/*
+	 * The guest may have changed its entries since they were refused. A pass that retries them
+	 * counts those that still need a table page, before trees are evicted for them.
+	 */
+	if (refused_of(gtt, root) && ghyvi_trees_can_evict(gtt))
+		retry_refused(gtt, root);
+	sync_in_room(gtt, root);
+	if (!are_linked(gtt) && drop_unlinked(gtt, false))
+		sync_in_room(gtt, root);
+	root->used = ++gtt->submissions;
+	root->tree.synced++;
+	root->tree.last_sync = gtt->syncs;
 	gtt->shared_tree.synced++;
 }
 
-static void sync_lists(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
+static void sync_all(struct ghyvi_gtt *gtt)
+{
+	sync_pass(gtt, NULL, false);
+	if (!are_linked(gtt) && drop_unlinked(gtt, true))
+		sync_pass(gtt, NULL, false);
+	gtt->flushes++;
+	gtt->shared_tree.last_sync = gtt->syncs;
+}
+
+static void sync_lists(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 {
 	ghyvi_count(gtt->params.stats, synchronisations);
-	trace_ghyvi_sync(gtt->params.reporter, tree ? tree->id : 0);
+	trace_ghyvi_sync(gtt->params.reporter, root ? root->tree.id : 0);
 	gtt->deferral.nomem_left = GHYVI_RETRY_NOMEM;
 	gtt->deferral.unbacked_left = GHYVI_RETRY_UNBACKED;
 	gtt->deferral.vain_look = false;
 	if (gtt->deferral.any)
 		gtt->deferral.generation = ghyvi_generation(gtt);
 	gtt->syncs++;
-	if (tree) {
-		sync_one(gtt, tree);
-	} else {
-		sync_pass(gtt, NULL);
-		if (ghyvi_links_drop(gtt, true))
-			sync_pass(gtt, NULL);
-		gtt->flushes++;
-		gtt->shared_tree.last_sync = gtt->syncs;
-	}
+	if (root)
+		sync_one(gtt, root);
+	else
+		sync_all(gtt);
 }
 
-static void protect_lists(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
+static void protect_lists(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 {
-	struct ghyvi_root *root;
-
 	protect_list(gtt, &gtt->shared_tree.relaxed);
-	if (tree)
-		protect_list(gtt, &tree->relaxed);
+	if (root)
+		protect_list(gtt, &root->tree.relaxed);
 	else
 		list_for_each_entry(root, &gtt->root_lru, lru)
 			protect_list(gtt, &root->tree.relaxed);
 }
 
-/* Sync the relaxed pages that @tree may reach, or all of them if @tree is NULL. */
-static void gtt_sync_locked(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
+/* Sync the relaxed pages that @root may reach, or all of them if @root is NULL. */
+static void gtt_sync_locked(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 {
 	lockdep_assert_held(&gtt->lock);
 	ghyvi_ggtt_collect(gtt); /* before the policy decides which pages to protect */
@@ -252,14 +373,14 @@ static void gtt_sync_locked(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 		ghyvi_tables_rank(gtt);
 		gtt->rank_in = GHYVI_RANK_INTERVAL;
 	}
-	protect_lists(gtt, tree);
-	sync_lists(gtt, tree);
+	protect_lists(gtt, root);
+	sync_lists(gtt, root);
 }
 
 void ghyvi_gtt_sync(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 {
 	mutex_lock(&gtt->lock);
-	gtt_sync_locked(gtt, root && !root->nested ? &root->tree : NULL);
+	gtt_sync_locked(gtt, root && !root->nested ? root : NULL);
 	ghyvi_gtt_unlock(gtt);
 }
 
