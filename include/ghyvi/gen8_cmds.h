@@ -217,6 +217,24 @@ enum gen8_2d_opcode {
 	XY_PAT_CHROMA_BLT_IMMEDIATE = 0x77,
 };
 
+/* Bits 31:16 of headers of what execution units need. userspace/eu has them in eu_state.h. */
+enum gen8_media_opcode {
+	STATE_BASE_ADDRESS = 0x6101,
+	MEDIA_VFE_STATE = 0x7000,
+	MEDIA_CURBE_LOAD = 0x7001,
+	MEDIA_INTERFACE_DESCRIPTOR_LOAD = 0x7002,
+	MEDIA_STATE_FLUSH = 0x7004,
+	/* Dispatches: */
+	MEDIA_OBJECT = 0x7100,
+	GPGPU_WALKER = 0x7105,
+	MEDIA_OBJECT_GRPID = 0x7106,
+};
+
+static inline bool gen8_is_dispatch(u32 header)
+{
+	return header >> 16 >= MEDIA_OBJECT && header >> 16 <= MEDIA_OBJECT_GRPID;
+}
+
 /* MI_STORE_DATA_INDEX */
 #define MI_STORE_INDEX_PPHWSP BIT(21)
 

@@ -21,13 +21,6 @@
 #include "engine.h"
 #include "workers.h"
 
-/* Upper halves of headers (PRM vol. 2a). */
-#define STATE_BASE_ADDRESS 0x6101
-#define MEDIA_VFE_STATE 0x7000
-#define MEDIA_CURBE_LOAD 0x7001
-#define MEDIA_INTERFACE_DESCRIPTOR_LOAD 0x7002
-#define OBJECT_FIRST 0x7100 /* GPGPU_WALKER is one of them */
-
 #define GPGPU_DISPATCHDIM 0x2500 /* X, Y, Z */
 
 #define OFFERS_MS 1000 /* for so long, a worker that exists may make an offer */
@@ -358,7 +351,7 @@ int softgpu_compute(struct softgpu_engine *engine)
 	if (engine->id != GHYVI_RCS || engine->client->base.params.gen < 9)
 		return SOFTGPU_OK;
 	keep(engine);
-	if (engine->packet[0] >> 16 < OBJECT_FIRST)
+	if (!gen8_is_dispatch(engine->packet[0]))
 		return SOFTGPU_OK;
 	if (engine->job->nested)
 		return skip(engine, "policy nested");

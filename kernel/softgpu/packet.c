@@ -5,13 +5,6 @@
  */
 #include "engine.h"
 
-/* Upper halves of headers (PRM vol. 2a). */
-#define STATE_BASE_ADDRESS 0x6101
-#define MEDIA_VFE_STATE 0x7000
-#define MEDIA_INTERFACE_DESCRIPTOR_LOAD 0x7002
-#define OBJECT_FIRST 0x7100 /* GPGPU_WALKER is one of them */
-#define OBJECT_LAST 0x7106
-
 bool softgpu_is_compute(const struct ghyvi_command *command, u32 header)
 {
 	u32 opcode = header >> 16;
@@ -20,7 +13,7 @@ bool softgpu_is_compute(const struct ghyvi_command *command, u32 header)
 	return command && command->engines & BIT(GHYVI_RCS) &&
 	       (opcode == STATE_BASE_ADDRESS ||
 		(opcode >= MEDIA_VFE_STATE && opcode <= MEDIA_INTERFACE_DESCRIPTOR_LOAD) ||
-		(opcode >= OBJECT_FIRST && opcode <= OBJECT_LAST));
+		gen8_is_dispatch(header));
 }
 
 bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header)

@@ -11,7 +11,6 @@
 #include "settings.h"
 
 #define CODE_BYTES (64u << 20) /* of decoded instructions */
-#define STATE_BASE_ADDRESS 0x6101 /* upper halves of headers */
 #define PIPELINE(header) ((header) >> 27 & 3)
 #define PIPELINE_MEDIA 2
 
@@ -69,7 +68,7 @@ void compute_destroy(struct compute *compute)
 
 bool compute_takes(uint32_t header)
 {
-	return header >> 16 == STATE_BASE_ADDRESS || PIPELINE(header) == PIPELINE_MEDIA;
+	return header >> 16 == EU_STATE_BASE_ADDRESS || PIPELINE(header) == PIPELINE_MEDIA;
 }
 
 static int failed(const struct eu_error *error, char text[CS_ERROR_BYTES])

@@ -24,16 +24,8 @@
 #define GEN9_PREEMPT_GPGPU_COMMAND_LEVEL BIT(2) /* not at groups or threads */
 #define RUN_NEVER (~0ull)
 
-/* Upper halves of headers. */
-#define STATE_BASE_ADDRESS 0x6101
-#define MEDIA_VFE_STATE 0x7000
-#define MEDIA_CURBE_LOAD 0x7001
-#define MEDIA_INTERFACE_DESCRIPTOR_LOAD 0x7002
-#define MEDIA_FIRST 0x7000
-#define MEDIA_LAST 0x7004
-#define OBJECT_FIRST 0x7100 /* GPGPU_WALKER is one of them */
-#define OBJECT_LAST 0x7106
-#define GPGPU_WALKER 0x7105
+static_assert((int)EU_STATE_BASE_ADDRESS == STATE_BASE_ADDRESS &&
+	      (int)EU_GPGPU_WALKER == GPGPU_WALKER);
 
 enum { BASE_DWORDS = 19, VFE_DWORDS = 9, LOAD_DWORDS = 4, WALKER_DWORDS = 15 };
 
@@ -137,8 +129,8 @@ bool emu_compute_takes(u32 header)
 {
 	u32 opcode = header >> 16;
 
-	return opcode == STATE_BASE_ADDRESS || (opcode >= MEDIA_FIRST && opcode <= MEDIA_LAST) ||
-	       (opcode >= OBJECT_FIRST && opcode <= OBJECT_LAST);
+	return opcode == STATE_BASE_ADDRESS || gen8_is_dispatch(header) ||
+	       (opcode >= MEDIA_VFE_STATE && opcode <= MEDIA_STATE_FLUSH);
 }
 
 /* Addresses and bounds without their modify-enable bit stay. */
@@ -248,7 +240,7 @@ int emu_compute_command(struct emu_engine *engine)
 	if (!compute || !emu_compute_takes(packet[0]))
 		return SOFTGPU_OK;
 	keep(&compute->commands, packet, engine->cs.packet_dwords);
-	if (compute->to_load && packet[0] >> 16 >= OBJECT_FIRST) {
+	if (compute->to_load && gen8_is_dispatch(packet[0])) {
 		compute->to_load = false;
 		if (!load_again(compute, compute->commands.constants, &error) ||
 		    !load_again(compute, compute->commands.descriptors, &error))

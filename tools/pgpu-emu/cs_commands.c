@@ -27,7 +27,6 @@
 #define MI_ARB_ON BIT(0)
 #define BLT_OPCODE(header) ((header) >> 22 & 0x7f)
 /* Upper halves of headers. */
-#define RENDER_MEDIA_OBJECT 0x7100 /* and those up to 0x7107 */
 #define RENDER_3DPRIMITIVE 0x7b00
 
 /* ---- registers ---- */
@@ -413,10 +412,10 @@ static int mi_atomic(struct emu_engine *engine)
 /* Commands that dispatch threads; media objects have several subopcodes. */
 static bool dispatches_threads(const struct emu_engine *engine)
 {
-	u32 opcode = engine->cs.packet[0] >> 16;
+	const u32 header = engine->cs.packet[0];
 
 	return engine->cs.id == GHYVI_RCS &&
-	       (opcode == RENDER_3DPRIMITIVE || opcode - RENDER_MEDIA_OBJECT <= 7);
+	       (header >> 16 == RENDER_3DPRIMITIVE || gen8_is_dispatch(header));
 }
 
 /*

@@ -6,20 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bits 31:16 of the headers. */
-enum {
-	STATE_BASE_ADDRESS = 0x6101,
-	MEDIA_VFE_STATE = 0x7000,
-	MEDIA_CURBE_LOAD = 0x7001,
-	MEDIA_INTERFACE_DESCRIPTOR_LOAD = 0x7002,
-	MEDIA_STATE_FLUSH = 0x7004,
-	MEDIA_OBJECT = 0x7100,
-	MEDIA_OBJECT_PRT = 0x7102,
-	MEDIA_OBJECT_WALKER = 0x7103,
-	GPGPU_WALKER = 0x7105,
-	MEDIA_OBJECT_GRPID = 0x7106,
-};
-
 static enum eu_command error_of(struct eu_error *error, enum eu_status status, const char *text)
 {
 	memset(error, 0, sizeof(*error));
@@ -90,7 +76,7 @@ static enum eu_command load_constants(struct eu_state *s, const struct eu_memory
 	uint32_t bytes = c[2] & 0x1ffff;
 
 	if (bytes > EU_CURBE_BYTES)
-		return error_of(error, EU_ILLEGAL, "MEDIA_CURBE_LOAD: more than 64 KiB");
+		return error_of(error, EU_ILLEGAL, "EU_MEDIA_CURBE_LOAD: more than 64 KiB");
 	if (read_state(memory, s->dynamic_base + c[3], s->curbe, bytes, error))
 		return EU_COMMAND_ERROR;
 	s->curbe_bytes = bytes;
@@ -104,7 +90,7 @@ static enum eu_command load_descriptors(struct eu_state *s, const struct eu_memo
 
 	if (count > EU_DESCRIPTORS)
 		return error_of(error, EU_ILLEGAL,
-				"MEDIA_INTERFACE_DESCRIPTOR_LOAD: more than 64 descriptors");
+				"EU_MEDIA_INTERFACE_DESCRIPTOR_LOAD: more than 64 descriptors");
 	if (read_state(memory, s->dynamic_base + c[3], s->descriptor, count * 32, error))
 		return EU_COMMAND_ERROR;
 	s->descriptors = count;
@@ -211,9 +197,9 @@ enum eu_command eu_state_command(struct eu_state *state, const struct eu_memory 
 		uint16_t command;
 		uint16_t least;
 	} lengths[] = {
-		{ STATE_BASE_ADDRESS, 16 }, { MEDIA_VFE_STATE, 9 },
-		{ MEDIA_CURBE_LOAD, 4 },    { MEDIA_INTERFACE_DESCRIPTOR_LOAD, 4 },
-		{ GPGPU_WALKER, 15 },	    { MEDIA_OBJECT, 6 },
+		{ EU_STATE_BASE_ADDRESS, 16 }, { EU_MEDIA_VFE_STATE, 9 },
+		{ EU_MEDIA_CURBE_LOAD, 4 },    { EU_MEDIA_INTERFACE_DESCRIPTOR_LOAD, 4 },
+		{ EU_GPGPU_WALKER, 15 },       { EU_MEDIA_OBJECT, 6 },
 	};
 	uint32_t code = dwords ? command[0] >> 16 : 0;
 	unsigned int n;
@@ -222,28 +208,28 @@ enum eu_command eu_state_command(struct eu_state *state, const struct eu_memory 
 		if (lengths[n].command == code && dwords < lengths[n].least)
 			return error_of(error, EU_ILLEGAL, "a command that is too short");
 	switch (code) {
-	case STATE_BASE_ADDRESS:
+	case EU_STATE_BASE_ADDRESS:
 		base_addresses(state, command, dwords);
 		return EU_COMMAND_TAKEN;
-	case MEDIA_VFE_STATE:
+	case EU_MEDIA_VFE_STATE:
 		state->scratch = (uint64_t)(command[2] & 0xffff) << 32 | (command[1] & ~0x3ffu);
 		state->scratch_bytes = 1024u << (command[1] & 15);
 		if (state->scratch_bytes > 2 << 20)
-			return error_of(error, EU_ILLEGAL, "MEDIA_VFE_STATE: too much scratch");
+			return error_of(error, EU_ILLEGAL, "EU_MEDIA_VFE_STATE: too much scratch");
 		return EU_COMMAND_TAKEN;
-	case MEDIA_CURBE_LOAD:
+	case EU_MEDIA_CURBE_LOAD:
 		return load_constants(state, memory, command, error);
-	case MEDIA_INTERFACE_DESCRIPTOR_LOAD:
+	case EU_MEDIA_INTERFACE_DESCRIPTOR_LOAD:
 		return load_descriptors(state, memory, command, error);
-	case MEDIA_STATE_FLUSH:
+	case EU_MEDIA_STATE_FLUSH:
 		return EU_COMMAND_TAKEN;
-	case GPGPU_WALKER:
+	case EU_GPGPU_WALKER:
 		return walker(state, command, dispatch, error);
-	case MEDIA_OBJECT:
+	case EU_MEDIA_OBJECT:
 		return media_object(state, command, dwords, dispatch, error);
-	case MEDIA_OBJECT_PRT:
-	case MEDIA_OBJECT_WALKER:
-	case MEDIA_OBJECT_GRPID:
+	case EU_MEDIA_OBJECT_PRT:
+	case EU_MEDIA_OBJECT_WALKER:
+	case EU_MEDIA_OBJECT_GRPID:
 		return error_of(error, EU_UNSUPPORTED, "this kind of media object");
 	default:
 		return EU_COMMAND_OTHER;

@@ -13,6 +13,20 @@
  * MEDIA_OBJECT. All other commands are left to the caller.
  */
 
+/* Bits 31:16 of the headers. */
+enum eu_media_opcode {
+	EU_STATE_BASE_ADDRESS = 0x6101,
+	EU_MEDIA_VFE_STATE = 0x7000,
+	EU_MEDIA_CURBE_LOAD = 0x7001,
+	EU_MEDIA_INTERFACE_DESCRIPTOR_LOAD = 0x7002,
+	EU_MEDIA_STATE_FLUSH = 0x7004,
+	EU_MEDIA_OBJECT = 0x7100,
+	EU_MEDIA_OBJECT_PRT = 0x7102,
+	EU_MEDIA_OBJECT_WALKER = 0x7103,
+	EU_GPGPU_WALKER = 0x7105,
+	EU_MEDIA_OBJECT_GRPID = 0x7106,
+};
+
 /** EU_CURBE_BYTES: the most constant data that MEDIA_CURBE_LOAD takes */
 #define EU_CURBE_BYTES 65536u
 /** EU_DESCRIPTORS: interface descriptors that the hardware holds */

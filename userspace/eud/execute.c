@@ -31,10 +31,10 @@ static bool take_state(struct eud *eud, const struct ghyvi_eu_next *next, struct
 {
 	memset(&eud->state, 0, sizeof(eud->state));
 	memcpy(eud->state.dispatch_dim, next->dispatch_dim, sizeof(next->dispatch_dim));
-	return take_kept(eud, 0x6101, next->base, 19, error) &&
-	       take_kept(eud, 0x7000, next->vfe, 9, error) &&
-	       take_kept(eud, 0x7001, next->constants, 4, error) &&
-	       take_kept(eud, 0x7002, next->descriptors, 4, error);
+	return take_kept(eud, EU_STATE_BASE_ADDRESS, next->base, 19, error) &&
+	       take_kept(eud, EU_MEDIA_VFE_STATE, next->vfe, 9, error) &&
+	       take_kept(eud, EU_MEDIA_CURBE_LOAD, next->constants, 4, error) &&
+	       take_kept(eud, EU_MEDIA_INTERFACE_DESCRIPTOR_LOAD, next->descriptors, 4, error);
 }
 
 static bool asks(const uint32_t *word, const struct ghyvi_eu_next *next)
