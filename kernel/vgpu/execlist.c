@@ -521,6 +521,30 @@ static const char *account_abandoned(struct vgpu_workload *workload, enum ghyvi_
 	return status == GHYVI_JOB_ERROR ? vgpu_violation(workload) : vgpu_overstay(workload);
 }
 
+/*
+ * Write the results to guest memory. That is some words, and less work than to charge it. But first
+ * pages may have to be pinned, and tables that the guest has freed to be found.
+ */
+#define RESULTS_FREE_NS (100 * NSEC_PER_USEC)
+
+static void write_results(struct vgpu_workload *workload)
+{
+	struct vgpu_engine *engine = workload->engine;
+	struct ghyvi_cpu_time time;
+	u64 ns;
+
+	ghyvi_cpu_time_begin(&time);
+	vgpu_context_save(workload);
+	vgpu_submission_end(workload, VGPU_SUBMISSION_COMPLETE);
+	if (workload->runs_again) /* to reach a newer tail */
+		ghyvi_count(engine->vgpu->params.stats, workloads);
+	else
+		execlist_retire(engine);
+	ns = ghyvi_cpu_time_end(&time);
+	if (ns >= RESULTS_FREE_NS)
+		ghyvi_sched_charge_preparation(engine->vgpu->sched_entity, engine->id, ns);
+}
+
 /* Caller holds vgpu->lock. */
 static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_status status)
 {
@@ -558,12 +582,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 	engine->workload = NULL;
 	switch (status) {
 	case GHYVI_JOB_COMPLETE:
-		vgpu_context_save(workload);
-		vgpu_submission_end(workload, VGPU_SUBMISSION_COMPLETE);
-		if (workload->runs_again) /* to reach a newer tail */
-			ghyvi_count(vgpu->params.stats, workloads);
-		else
-			execlist_retire(engine);
+		write_results(workload);
 		enter_failsafe_if(vgpu, vgpu_overstay(workload));
 		break;
 	case GHYVI_JOB_PREEMPTED: /* a reset is in progress, or failsafe state has begun */

@@ -238,6 +238,40 @@ static void what_it_takes_to_give_a_job_up_is_charged(void **state)
 	assert_true(atomic64_read(&stats->prepare_ns) - before >= 5 * NSEC_PER_MSEC);
 }
 
+static bool slow_access;
+
+static void access_for_5_ms(void)
+{
+	if (slow_access)
+		spend_5_ms(NULL);
+	slow_access = false;
+}
+
+/* Before the host can write, it may have to look for tables that the guest has freed. */
+static void what_it_takes_to_save_a_context_is_charged(void **state)
+{
+	struct ghyvi_engine_stats *stats = ghyvi_engine_stats(vgpu->params.stats, GHYVI_RCS);
+	u64 before;
+
+	move_tail(0);
+	submit(0, -1);
+	before = atomic64_read(&stats->prepare_ns);
+	slow_access = true;
+	gtt.in_access = access_for_5_ms;
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	gtt.in_access = NULL;
+	assert_false(slow_access);
+	assert_true(atomic64_read(&stats->prepare_ns) - before >= 5 * NSEC_PER_MSEC);
+	consume();
+	consume();
+	/* A few words cost less than to charge them. */
+	move_tail(0);
+	submit(0, -1);
+	before = atomic64_read(&stats->prepare_ns);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_true(atomic64_read(&stats->prepare_ns) - before < NSEC_PER_MSEC);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_preparing, teardown_preparing)
 
 int main(void)
@@ -254,6 +288,7 @@ int main(void)
 		TEST(a_thread_that_sleeps_in_preparation_costs_no_engine_time),
 		TEST(what_the_backend_s_threads_spend_is_charged),
 		TEST(what_it_takes_to_give_a_job_up_is_charged),
+		TEST(what_it_takes_to_save_a_context_is_charged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
