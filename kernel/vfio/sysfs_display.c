@@ -36,18 +36,13 @@ static ssize_t enabled_show(struct device *dev, struct device_attribute *attr, c
 
 static int set_enabled(struct ghyvi_device *device, u32 on)
 {
-	int ret;
-
 	lockdep_assert_held(&device->lock);
 	if (on == ghyvi_vgpu_has_display(device->vgpu))
 		return 0;
 	if (device->open)
 		return busy(device, "enabled");
-	ret = ghyvi_vgpu_set_display(device->vgpu, on);
-	if (ret)
-		ghyvi_report(&device->reporter,
-			     "display/enabled: only vGPUs of Gen9 have a display");
-	return ret;
+	ghyvi_vgpu_set_display(device->vgpu, on);
+	return 0;
 }
 
 static ssize_t enabled_store(struct device *dev, struct device_attribute *attr, const char *buffer,

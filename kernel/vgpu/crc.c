@@ -10,7 +10,6 @@
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include "display_regs.h"
 #include "vgpu_types.h"
 
 struct scratch {
@@ -19,19 +18,17 @@ struct scratch {
 };
 
 /* What a source leaves out is black. Hardware has more planes than a vGPU. */
-static void choose_source(struct ghyvi_picture *picture, u32 control)
+static void choose_source(const struct vgpu_display_kind *kind, struct ghyvi_picture *picture,
+			  u32 control)
 {
-	static const u32 sources[GHYVI_PLANES] = { PIPE_CRC_SOURCE_PLANE_1_SKL,
-						   PIPE_CRC_SOURCE_PLANE_2_SKL,
-						   PIPE_CRC_SOURCE_PLANE_3_SKL };
-	u32 source = control & PIPE_CRC_SOURCE_MASK_SKL;
+	u32 source = control & kind->crc_source_mask;
 	unsigned int i;
 
-	if (source == PIPE_CRC_SOURCE_DMUX_SKL)
+	if (source == kind->crc_of_pipe)
 		return;
 	picture->cursor_control = 0;
 	for (i = 0; i < GHYVI_PLANES; i++)
-		if (source != sources[i])
+		if (source != kind->crc_of_plane[i])
 			picture->planes[i].control = 0;
 }
 
@@ -47,7 +44,7 @@ u32 vgpu_crc(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *shown, u32 con
 
 	if (!scratch)
 		return 0;
-	choose_source(&picture, control);
+	choose_source(vgpu->params.profile->display, &picture, control);
 	for (first = 0; first < picture.height; first += rows) {
 		rows = min(ghyvi_picture_band(&picture), picture.height - first);
 		ghyvi_vgpu_draw(vgpu, &picture, first, rows, scratch->band, scratch->page);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The display of a vGPU: pipe A of a Skylake, and a monitor at the DisplayPort of DDI B.
+ * The display of a vGPU: a pipe of a Skylake or Broadwell, and a monitor at DisplayPort B.
  *
  * A vGPU has none unless it is switched on. Without one, all pipes are fused off, and the registers
  * are plain storage.
@@ -11,6 +11,10 @@
  * the planes and the cursor. Requests are granted at once: a PLL locks, a port becomes idle, a pipe
  * starts, and a message on an AUX channel has its answer, when the store returns. The other ports
  * have no monitor: messages time out, and the I2C of HDMI finds no device.
+ *
+ * display_kinds.c has what differs between generations. A Broadwell cannot have pipe B fused off.
+ * Its driver drives the monitor by pipe A or B: the pipe that was switched on last is the display.
+ * Registers that only one generation has work on both.
  *
  * DOC: time
  *
@@ -33,9 +37,6 @@
 #include "display_regs.h"
 #include "vgpu_types.h"
 
-#define DISPLAY_GEN 9
-#define MONITOR_PORT 1 /* DDI B */
-
 /* Frames of 1/240 s to 1/10 s are possible; others get the time of the usual one. */
 #define FRAME_MIN_NS (NSEC_PER_SEC / 240)
 #define FRAME_MAX_NS (NSEC_PER_SEC / 10)
@@ -49,7 +50,7 @@
 #define CRC_READ_NS (5 * NSEC_PER_SEC)
 #define CRC_COMPUTE_NS (30 * NSEC_PER_SEC)
 
-/* Reset values other than 0. */
+/* Reset values other than 0 of all kinds. */
 static const struct ghyvi_register_value display_values[] = {
 	{ CPU_VGACNTRL, VGA_DISP_DISABLE },
 	{ DDI_BUF_CTL_A, DDI_BUF_IS_IDLE },
@@ -57,12 +58,15 @@ static const struct ghyvi_register_value display_values[] = {
 	{ DDI_BUF_CTL_A + 2 * DISPLAY_PORT_BYTES, DDI_BUF_IS_IDLE },
 	{ DDI_BUF_CTL_A + 3 * DISPLAY_PORT_BYTES, DDI_BUF_IS_IDLE },
 	{ DDI_BUF_CTL_A + 4 * DISPLAY_PORT_BYTES, DDI_BUF_IS_IDLE },
-	{ SOUTH_FUSE_STRAP, SFUSE_STRAP_DDIB_DETECTED },
 };
 
 bool vgpu_display_has_page(u32 offset)
 {
-	static const u32 registers[] = { PIPE_CRC_CTL_A, DPLL_STATUS, PIPEADSL, PCH_GMBUS1 };
+	static const u32 registers[] = {
+		PIPE_CRC_CTL_A, PIPE_CRC_CTL_A + PIPE_NEXT_BYTES, DPLL_STATUS,	PIPEADSL,
+		PCH_GMBUS1,	PIPEADSL + PIPE_NEXT_BYTES,	  SBI_CTL_STAT, PCH_DP_AUX_CH_CTL_B,
+		LCPLL_CTL,
+	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(registers); i++)
@@ -78,29 +82,16 @@ bool ghyvi_vgpu_traps_page(const struct ghyvi_vgpu *vgpu, u32 offset)
 
 /* time */
 
-/* The rate of symbols on the link of the monitor's port, in kHz. */
-static u32 symbol_khz(struct ghyvi_vgpu *vgpu)
-{
-	/* By number in DPLL_CTRL1. */
-	static const u32 rates[] = { 540000, 270000, 162000, 324000, 216000, 432000, 0, 0 };
-	u32 pll = vgpu_get(vgpu, DPLL_CTRL2) >>
-			  (MONITOR_PORT * DPLL_CTRL2_BITS + DPLL_CTRL2_DDI_CLK_SEL_SHIFT) &
-		  DPLL_CTRL2_DDI_CLK_SEL_MASK;
-
-	return rates[vgpu_get(vgpu, DPLL_CTRL1) >>
-			     (pll * DPLL_CTRL1_BITS + DPLL_CTRL1_LINK_RATE_SHIFT) &
-		     DPLL_CTRL1_LINK_RATE_MASK];
-}
-
 /* Take over the timings that the guest has programmed. */
 static void read_timings(struct ghyvi_vgpu *vgpu)
 {
 	struct vgpu_display *display = &vgpu->display;
-	u32 vertical = vgpu_get(vgpu, VTOTAL_A);
-	u32 m = vgpu_get(vgpu, PIPEA_LINK_M1) & GENMASK(23, 0);
-	u32 n = vgpu_get(vgpu, PIPEA_LINK_N1) & GENMASK(23, 0);
-	u32 columns = (vgpu_get(vgpu, HTOTAL_A) >> 16 & TIMING_MASK) + 1;
-	u64 pixel_khz = n ? div_u64((u64)symbol_khz(vgpu) * m, n) : 0;
+	u32 vertical = vgpu_pipe_get(vgpu, VTOTAL_A);
+	u32 m = vgpu_pipe_get(vgpu, PIPEA_LINK_M1) & GENMASK(23, 0);
+	u32 n = vgpu_pipe_get(vgpu, PIPEA_LINK_N1) & GENMASK(23, 0);
+	u32 columns = (vgpu_pipe_get(vgpu, HTOTAL_A) >> 16 & TIMING_MASK) + 1;
+	u64 pixel_khz = n ? div_u64((u64)vgpu->params.profile->display->symbol_khz(vgpu) * m, n) :
+			    0;
 
 	lockdep_assert_held(&vgpu->irq_lock);
 	display->lines = (vertical >> 16 & TIMING_MASK) + 1;
@@ -139,25 +130,36 @@ static u64 pass_time(struct vgpu_display *display)
 	return now;
 }
 
+/* The interrupt registers of the pipe. */
+static u32 pipe_isr(const struct ghyvi_vgpu *vgpu)
+{
+	return GEN8_DE_PIPE_ISR_A + vgpu->display.pipe * GEN8_IRQ_BANK_SIZE;
+}
+
 /* The interrupts of the pipe that the guest has enabled. */
 static u32 enabled_events(struct ghyvi_vgpu *vgpu)
 {
-	return vgpu_get(vgpu, GEN8_DE_PIPE_ISR_A + IRQ_IER) &
-	       ~vgpu_get(vgpu, GEN8_DE_PIPE_ISR_A + IRQ_IMR);
+	u32 isr = pipe_isr(vgpu);
+
+	return vgpu_get(vgpu, isr + IRQ_IER) & ~vgpu_get(vgpu, isr + IRQ_IMR);
+}
+
+/* The event of a flip that is pending. */
+static u32 flip_event(const struct ghyvi_vgpu *vgpu)
+{
+	return vgpu->display.flip ? vgpu->params.profile->display->flip_done : 0;
 }
 
 static bool crc_is_wanted(struct ghyvi_vgpu *vgpu)
 {
-	return vgpu_get(vgpu, PIPE_CRC_CTL_A) & PIPE_CRC_ENABLE &&
+	return vgpu_pipe_get(vgpu, PIPE_CRC_CTL_A) & PIPE_CRC_ENABLE &&
 	       enabled_events(vgpu) & GEN8_PIPE_CDCLK_CRC_DONE;
 }
 
 /* Does the guest wait for an interrupt of the next vertical blank? */
 static bool is_awaited(struct ghyvi_vgpu *vgpu)
 {
-	return enabled_events(vgpu) &
-		       (GEN8_PIPE_VBLANK | (vgpu->display.flip ? GEN9_PIPE_PLANE1_FLIP_DONE : 0)) ||
-	       crc_is_wanted(vgpu);
+	return enabled_events(vgpu) & (GEN8_PIPE_VBLANK | flip_event(vgpu)) || crc_is_wanted(vgpu);
 }
 
 /* Let the frame begin in @ns only: its timer, if there is one, has to start again. */
@@ -216,21 +218,21 @@ static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 	struct vgpu_display *display = container_of(timer, struct vgpu_display, timer);
 	struct ghyvi_vgpu *vgpu = container_of(display, struct ghyvi_vgpu, display);
 	unsigned long flags;
-	u32 events = 0;
+	u32 events = 0, isr;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	pass_time(display);
 	display->armed = false;
 	/* The pipe may have been switched off and on again meanwhile. */
 	if (display->running && !display->stopped && display->frame != display->armed_frame) {
-		events = GEN8_PIPE_VBLANK | (display->flip ? GEN9_PIPE_PLANE1_FLIP_DONE : 0) |
-			 begin_crc(vgpu);
+		events = GEN8_PIPE_VBLANK | flip_event(vgpu) | begin_crc(vgpu);
 		display->flip = false;
 	}
+	isr = pipe_isr(vgpu);
 	start_timer(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 	if (events)
-		vgpu_irq_raise_bank(vgpu, GEN8_DE_PIPE_ISR_A, events);
+		vgpu_irq_raise_bank(vgpu, isr, events);
 	return HRTIMER_NORESTART; /* start_timer() has done it */
 }
 
@@ -272,8 +274,11 @@ void vgpu_display_restore(struct ghyvi_vgpu *vgpu, u64 phase_ns)
 {
 	struct vgpu_display *display = &vgpu->display;
 
+	WRITE_ONCE(display->pipe,
+		   !(vgpu_get(vgpu, PIPEACONF) & PIPECONF_ENABLE) &&
+			   vgpu_get(vgpu, PIPEACONF + PIPE_NEXT_BYTES) & PIPECONF_ENABLE);
 	read_timings(vgpu);
-	display->running = vgpu_get(vgpu, PIPEACONF) & PIPECONF_ENABLE;
+	display->running = vgpu_pipe_get(vgpu, PIPEACONF) & PIPECONF_ENABLE;
 	display->phase_ns = min(phase_ns, display->frame_ns);
 	WRITE_ONCE(display->connected, vgpu_get(vgpu, SDEISR) & SDE_PORTB_HOTPLUG_CPT);
 	vgpu_get_planes(vgpu, &display->next);
@@ -297,7 +302,26 @@ void vgpu_display_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
-static void switch_pipe(struct ghyvi_vgpu *vgpu, bool on)
+static unsigned int pipe_of(u32 offset)
+{
+	return offset & PIPE_NEXT_BYTES ? 1 : 0;
+}
+
+/* The other pipe is the display from now on. */
+static void change_pipe(struct ghyvi_vgpu *vgpu, unsigned int pipe)
+{
+	struct vgpu_display *display = &vgpu->display;
+
+	lockdep_assert_held(&vgpu->irq_lock);
+	end_crc(display);
+	WRITE_ONCE(display->pipe, pipe);
+	display->running = false;
+	display->flip = false;
+	vgpu_get_planes(vgpu, &display->next);
+	vgpu_get_cursor(vgpu, &display->next);
+}
+
+static void switch_pipe(struct ghyvi_vgpu *vgpu, unsigned int pipe, bool on)
 {
 	struct vgpu_display *display = &vgpu->display;
 	unsigned long flags;
@@ -305,65 +329,73 @@ static void switch_pipe(struct ghyvi_vgpu *vgpu, bool on)
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	now = pass_time(display);
+	if (on && pipe != display->pipe)
+		change_pipe(vgpu, pipe);
 	if (on && !display->running) {
 		read_timings(vgpu);
 		display->began_ns = now;
 		display->phase_ns = 0;
 	}
-	if (!on)
+	if (!on && pipe == display->pipe)
 		end_crc(display);
-	display->running = on;
+	if (pipe == display->pipe)
+		display->running = on;
 	start_timer(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
 /* A plane has another surface, and all that has been stored to its registers before. */
-static void flip(struct ghyvi_vgpu *vgpu, unsigned int plane, u32 surface)
+static void flip(struct ghyvi_vgpu *vgpu, unsigned int pipe, unsigned int plane, u32 surface)
 {
+	u32 count = PIPEA_FLIPCOUNT_G4X + pipe * PIPE_NEXT_BYTES;
 	unsigned long flags;
 
-	vgpu_set(vgpu, PLANE_SURFLIVE_1_A + plane * PLANE_NEXT_BYTES, surface);
+	vgpu_set(vgpu, PLANE_SURFLIVE_1_A + pipe * PIPE_NEXT_BYTES + plane * PLANE_NEXT_BYTES,
+		 surface);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	vgpu_get_plane(vgpu, &vgpu->display.next, plane);
-	if (!plane) {
-		vgpu->display.flip = true;
-		vgpu_set(vgpu, PIPEA_FLIPCOUNT_G4X, vgpu_get(vgpu, PIPEA_FLIPCOUNT_G4X) + 1);
+	if (!plane)
+		vgpu_set(vgpu, count, vgpu_get(vgpu, count) + 1);
+	if (pipe == vgpu->display.pipe) {
+		vgpu_get_plane(vgpu, &vgpu->display.next, plane);
+		vgpu->display.flip |= !plane;
 		start_timer(vgpu);
 	}
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
-static void set_cursor(struct ghyvi_vgpu *vgpu, u32 base)
+static void set_cursor(struct ghyvi_vgpu *vgpu, u32 offset, u32 base)
 {
 	unsigned long flags;
 
-	vgpu_set(vgpu, CURABASE, base);
+	vgpu_set(vgpu, offset, base);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	vgpu_get_cursor(vgpu, &vgpu->display.next);
+	if (pipe_of(offset) == vgpu->display.pipe)
+		vgpu_get_cursor(vgpu, &vgpu->display.next);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
-static void set_crc_control(struct ghyvi_vgpu *vgpu, u32 control)
+static void set_crc_control(struct ghyvi_vgpu *vgpu, u32 offset, u32 control)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	vgpu_set(vgpu, PIPE_CRC_CTL_A, control);
+	vgpu_set(vgpu, offset, control);
 	/* One of another source is not the one that is asked for now. */
-	end_crc(&vgpu->display);
+	if (pipe_of(offset) == vgpu->display.pipe)
+		end_crc(&vgpu->display);
 	start_timer(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
-/* The CRC of @number is @crc, after @ns. */
-static void finish_crc(struct ghyvi_vgpu *vgpu, u32 number, u32 crc, u64 ns)
+/* The CRC of @number, which register @offset shows, is @crc, after @ns. */
+static void finish_crc(struct ghyvi_vgpu *vgpu, u32 offset, u32 number, u32 crc, u64 ns)
 {
 	struct vgpu_display *display = &vgpu->display;
 	unsigned long flags;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	if (display->crc_number == number) {
-		vgpu_set(vgpu, PIPE_CRC_RES_1_A, crc);
+		vgpu_set(vgpu, offset, crc);
 		if (display->running && !display->stopped)
 			delay_frame(display, ns > display->frame_ns ? ns : 0);
 		start_timer(vgpu);
@@ -385,25 +417,25 @@ u32 vgpu_display_crc_read(struct ghyvi_vgpu *vgpu, u32 offset)
 		return vgpu_get(vgpu, offset);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	/* While the vGPU is paused, the guest's memory may not be there. */
-	due = display->crc_due && !display->stopped;
+	due = display->crc_due && !display->stopped && pipe_of(offset) == display->pipe;
 	if (due) {
 		display->crc_due = false;
 		delay_frame(display, CRC_COMPUTE_NS);
 		start_timer(vgpu);
 	}
 	number = display->crc_number;
-	control = vgpu_get(vgpu, PIPE_CRC_CTL_A);
+	control = vgpu_pipe_get(vgpu, PIPE_CRC_CTL_A);
 	picture = display->crc_picture;
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 	if (due) {
 		began = ktime_get_ns();
 		crc = vgpu_crc(vgpu, &picture, control);
-		finish_crc(vgpu, number, crc, ktime_get_ns() - began);
+		finish_crc(vgpu, offset, number, crc, ktime_get_ns() - began);
 	}
 	return vgpu_get(vgpu, offset);
 }
 
-/* The line that is scanned out, or the number of the frame. */
+/* The line that is scanned out, or the number of the frame, which is the same for all pipes. */
 u32 vgpu_display_pipe_read(struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	struct vgpu_display *display = &vgpu->display;
@@ -416,10 +448,10 @@ u32 vgpu_display_pipe_read(struct ghyvi_vgpu *vgpu, u32 offset)
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	now = pass_time(display);
 	value = display->frame;
-	if (offset == PIPEADSL) {
+	if (offset - pipe_of(offset) * PIPE_NEXT_BYTES == PIPEADSL) {
 		value = 0;
 		phase = display->stopped ? display->phase_ns : age_ns(display, now);
-		if (display->running)
+		if (display->running && pipe_of(offset) == display->pipe)
 			value = (display->active_lines +
 				 (u32)div64_u64(phase * display->lines, display->frame_ns)) %
 				display->lines;
@@ -430,29 +462,32 @@ u32 vgpu_display_pipe_read(struct ghyvi_vgpu *vgpu, u32 offset)
 
 void vgpu_display_pipe_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
+	unsigned int pipe = pipe_of(offset);
+	u32 of_pipe_a = offset - pipe * PIPE_NEXT_BYTES;
+
 	if (!ghyvi_vgpu_has_display(vgpu)) {
 		vgpu_set(vgpu, offset, value);
 		return;
 	}
-	switch (offset) {
+	switch (of_pipe_a) {
 	case PIPEACONF:
 		value &= ~(u32)PIPECONF_STATE_ENABLE;
 		if (value & PIPECONF_ENABLE)
 			value |= PIPECONF_STATE_ENABLE;
 		vgpu_set(vgpu, offset, value);
-		switch_pipe(vgpu, value & PIPECONF_ENABLE);
+		switch_pipe(vgpu, pipe, value & PIPECONF_ENABLE);
 		break;
 	case PIPE_CRC_CTL_A:
-		set_crc_control(vgpu, value);
+		set_crc_control(vgpu, offset, value);
 		break;
 	case CURABASE:
-		set_cursor(vgpu, value);
+		set_cursor(vgpu, offset, value);
 		break;
 	case PLANE_SURF_1_A:
 	case PLANE_SURF_1_A + PLANE_NEXT_BYTES:
 	case PLANE_SURF_1_A + 2 * PLANE_NEXT_BYTES:
 		vgpu_set(vgpu, offset, value);
-		flip(vgpu, (offset - PLANE_SURF_1_A) / PLANE_NEXT_BYTES, value);
+		flip(vgpu, pipe, (of_pipe_a - PLANE_SURF_1_A) / PLANE_NEXT_BYTES, value);
 		break;
 	default: /* read-only */
 		break;
@@ -481,6 +516,25 @@ void vgpu_display_pll_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	mutex_unlock(&vgpu->lock);
 }
 
+/* The PLL of a Broadwell, from which the display takes its clock unless that is the slow one. */
+void vgpu_display_lcpll_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	if (ghyvi_vgpu_has_display(vgpu)) {
+		value &= ~(u32)(LCPLL_PLL_LOCK | LCPLL_CD_SOURCE_FCLK_DONE);
+		value |= value & LCPLL_PLL_DISABLE ? 0 : LCPLL_PLL_LOCK;
+		value |= value & LCPLL_CD_SOURCE_FCLK ? LCPLL_CD_SOURCE_FCLK_DONE : 0;
+	}
+	vgpu_set(vgpu, offset, value);
+}
+
+/* The PCH of a Broadwell has registers that are reached by messages, which end at once. */
+void vgpu_display_sbi_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	if (ghyvi_vgpu_has_display(vgpu))
+		value &= ~(u32)SBI_BUSY;
+	vgpu_set(vgpu, offset, value);
+}
+
 void vgpu_display_status_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	if (!ghyvi_vgpu_has_display(vgpu))
@@ -507,9 +561,8 @@ static void aux_store(struct ghyvi_vgpu *vgpu, u32 data, const u8 *bytes)
 }
 
 /* Send a message, and return the bits of the control register that tell how it ended. */
-static u32 aux_send(struct ghyvi_vgpu *vgpu, unsigned int port, u32 control)
+static u32 aux_send(struct ghyvi_vgpu *vgpu, unsigned int port, u32 data, u32 control)
 {
-	u32 data = DP_AUX_CH_DATA_A + port * DISPLAY_PORT_BYTES;
 	u32 bytes = (control & DP_AUX_CH_CTL_MESSAGE_SIZE_MASK) >> DP_AUX_CH_CTL_MESSAGE_SIZE_SHIFT;
 	u8 message[AUX_BYTES], reply[AUX_BYTES] = {};
 
@@ -537,14 +590,24 @@ static void aux_write(struct ghyvi_vgpu *vgpu, unsigned int port, u32 offset, u3
 	if (send) {
 		value &= ~(ends | (u32)DP_AUX_CH_CTL_SEND_BUSY);
 		value = (value & ~(u32)DP_AUX_CH_CTL_MESSAGE_SIZE_MASK) |
-			aux_send(vgpu, port, value);
+			aux_send(vgpu, port, offset + DP_AUX_CH_DATA_A - DP_AUX_CH_CTL_A, value);
 	} else {
 		value = (value & ~ends) | (vgpu_get(vgpu, offset) & ends & ~value);
 	}
 	vgpu_set(vgpu, offset, value);
 	mutex_unlock(&vgpu->lock);
 	if (send && value & DP_AUX_CH_CTL_INTERRUPT && port < ARRAY_SIZE(done))
-		vgpu_irq_raise_bank(vgpu, GEN8_DE_PORT_ISR, done[port]);
+		vgpu_irq_raise_bank(vgpu, offset < PCH_DP_AUX_CH_CTL_B ? GEN8_DE_PORT_ISR : SDEISR,
+				    done[port]);
+}
+
+void vgpu_display_pch_aux_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	if (ghyvi_vgpu_has_display(vgpu))
+		aux_write(vgpu, 1 + (offset - PCH_DP_AUX_CH_CTL_B) / DISPLAY_PORT_BYTES, offset,
+			  value);
+	else
+		vgpu_set(vgpu, offset, value);
 }
 
 void vgpu_display_port_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
@@ -648,15 +711,14 @@ void vgpu_display_fini(struct ghyvi_vgpu *vgpu)
 
 static void set_reset_values(struct ghyvi_vgpu *vgpu)
 {
+	const struct vgpu_display_value *value = vgpu->params.profile->display->values;
 	bool on = vgpu->display.on;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(display_values); i++)
 		vgpu_set(vgpu, display_values[i].offset, on ? display_values[i].value : 0);
-	vgpu_set(vgpu, SKL_DFSM,
-		 on ? SKL_DFSM_PIPE_B_DISABLE | SKL_DFSM_PIPE_C_DISABLE |
-				 SKL_DFSM_DISPLAY_PM_DISABLE | SKL_DFSM_DISPLAY_HDCP_DISABLE :
-		      DISPLAY_FUSE_PIPES_OFF);
+	for (; value->offset; value++)
+		vgpu_set(vgpu, value->offset, on ? value->on : value->off);
 	show_connection(vgpu);
 }
 
@@ -666,13 +728,12 @@ void vgpu_display_reset(struct ghyvi_vgpu *vgpu)
 	unsigned long flags;
 
 	lockdep_assert_held(&vgpu->lock);
-	if (vgpu->params.profile->gen != DISPLAY_GEN)
-		return;
 	set_reset_values(vgpu);
 	vgpu_monitor_reset(display);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	end_crc(display);
 	memset(&display->next, 0, sizeof(display->next));
+	WRITE_ONCE(display->pipe, 0);
 	display->running = false;
 	display->flip = false;
 	display->frame = 0;
@@ -680,15 +741,12 @@ void vgpu_display_reset(struct ghyvi_vgpu *vgpu)
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
-int ghyvi_vgpu_set_display(struct ghyvi_vgpu *vgpu, bool on)
+void ghyvi_vgpu_set_display(struct ghyvi_vgpu *vgpu, bool on)
 {
-	if (on && vgpu->params.profile->gen != DISPLAY_GEN)
-		return -EOPNOTSUPP;
 	mutex_lock(&vgpu->lock);
 	WRITE_ONCE(vgpu->display.on, on);
 	vgpu_display_reset(vgpu);
 	mutex_unlock(&vgpu->lock);
-	return 0;
 }
 
 bool ghyvi_vgpu_has_display(const struct ghyvi_vgpu *vgpu)

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Offsets and bits of the registers of a Gen9 display, by i915's names (i915_reg.h,
- * display/intel_gmbus_regs.h): pipe A, transcoder A and the ports of Skylake.
+ * Offsets and bits of the registers of the displays of Gen8 and Gen9, by i915's names (i915_reg.h,
+ * intel_mchbar_regs.h, display/intel_gmbus_regs.h): pipe A, transcoder A and the ports.
  */
 #ifndef GHYVI_VGPU_DISPLAY_REGS_H
 #define GHYVI_VGPU_DISPLAY_REGS_H
 
 #include <linux/bits.h>
+
+#define MONITOR_PORT 1 /* DDI B */
+
+/* Pipe B, which a Broadwell has, has the same registers as pipe A. */
+#define PIPE_NEXT_BYTES 0x1000
 
 /* Pipe A: timings hold the size or position minus one, the total in the upper half. */
 #define HTOTAL_A 0x60000
@@ -24,6 +29,10 @@
 #define PIPE_CRC_SOURCE_PLANE_2_SKL (2u << 28)
 #define PIPE_CRC_SOURCE_PLANE_3_SKL (6u << 28)
 #define PIPE_CRC_SOURCE_DMUX_SKL (4u << 28) /* all planes */
+#define PIPE_CRC_SOURCE_MASK_IVB GENMASK(30, 29)
+#define PIPE_CRC_SOURCE_PRIMARY_IVB (0u << 29)
+#define PIPE_CRC_SOURCE_SPRITE_IVB BIT(29)
+#define PIPE_CRC_SOURCE_PF_IVB (2u << 29) /* all planes */
 #define PIPE_CRC_RES_1_A 0x60064
 
 #define PIPEADSL 0x70000
@@ -88,6 +97,24 @@
 #define PLANE_OFFSET_1_A 0x701a4
 #define PLANE_SURFLIVE_1_A 0x701ac
 
+/*
+ * The planes of a Broadwell, DSP and SPR, have their registers where Skylake's planes 1 and 2 have
+ * them. In the control register, ENABLE and TILED_X are the same, and the sprite's ORDER_RGBX.
+ */
+#define DISP_FORMAT_MASK GENMASK(29, 26)
+#define DISP_FORMAT_BGRX565 (5u << 26)
+#define DISP_FORMAT_BGRX888 (6u << 26)
+#define DISP_FORMAT_RGBX101010 (8u << 26)
+#define DISP_FORMAT_BGRX101010 (10u << 26)
+#define DISP_FORMAT_RGBX888 (14u << 26)
+#define DISP_ROTATE_180 BIT(15)
+#define SPRITE_FORMAT_MASK GENMASK(27, 25)
+#define SPRITE_FORMAT_RGBX101010 (1u << 25)
+#define SPRITE_FORMAT_RGBX888 (2u << 25)
+
+#define X_TILE_BYTES 512u /* of a row of a tile */
+#define LINEAR_PITCH_BYTES 64u /* unit of PLANE_STRIDE */
+
 /* Ports A to E. */
 #define DDI_BUF_CTL_A 0x64000
 #define DP_AUX_CH_CTL_A 0x64010
@@ -108,6 +135,8 @@
 #define DP_TP_CTL_LINK_TRAIN_MASK GENMASK(10, 8)
 #define DP_TP_CTL_LINK_TRAIN_IDLE (2u << 8)
 #define DP_TP_STATUS_IDLE_DONE BIT(25)
+/* A Broadwell has the AUX channels of ports B to D in the PCH, at the same distance. */
+#define PCH_DP_AUX_CH_CTL_B 0xe4110
 
 /* VGA. */
 #define CPU_VGACNTRL 0x41000
@@ -127,6 +156,14 @@
 #define DPLL_CTRL2_BITS 3 /* of each port */
 #define DPLL_CTRL2_DDI_CLK_SEL_SHIFT 1
 #define DPLL_CTRL2_DDI_CLK_SEL_MASK 3
+/* Clocks of a Broadwell. */
+#define PORT_CLK_SEL_A 0x46100 /* a dword for each port */
+#define PORT_CLK_SEL_MASK GENMASK(31, 29)
+#define LCPLL_CTL 0x130040 /* locks with LCPLL_PLL_LOCK */
+#define LCPLL_PLL_DISABLE BIT(31)
+#define LCPLL_CD_SOURCE_FCLK BIT(21)
+#define LCPLL_CD_SOURCE_FCLK_DONE BIT(19)
+#define MCH_SSKPD 0x145d10 /* 64 bits */
 
 /* Commands of the PCODE mailbox. */
 #define GEN6_PCODE_DATA 0x138128
@@ -136,19 +173,23 @@
 
 /* Interrupts of the display. */
 #define GEN8_DE_PIPE_A_IRQ BIT(16)
+#define GEN8_DE_PIPE_B_IRQ BIT(17)
 #define GEN8_DE_PORT_IRQ BIT(20)
 #define GEN8_DE_PCH_IRQ BIT(23)
 #define GEN8_PIPE_VBLANK BIT(0)
 #define GEN9_PIPE_PLANE1_FLIP_DONE BIT(3)
+#define GEN8_PIPE_PRIMARY_FLIP_DONE BIT(4)
 #define GEN8_PIPE_CDCLK_CRC_DONE BIT(28)
 #define GEN8_DE_PORT_ISR 0x44440
 #define GEN8_AUX_CHANNEL_A BIT(0)
+/* On a Broadwell, these three are in SDEISR. */
 #define GEN9_AUX_CHANNEL_B BIT(25)
 #define GEN9_AUX_CHANNEL_C BIT(26)
 #define GEN9_AUX_CHANNEL_D BIT(27)
 
-/* South display (Sunrise Point). */
+/* South display (Sunrise Point, Lynx Point). */
 #define SFUSE_STRAP_DDIB_DETECTED BIT(2)
+#define SFUSE_STRAP_CRT_DISABLED BIT(6)
 #define SDE_PORTB_HOTPLUG_CPT BIT(21)
 #define PCH_PORT_HOTPLUG 0xc4030
 #define PORTB_HOTPLUG_ENABLE BIT(4)
@@ -159,8 +200,11 @@
 #define GMBUS_CYCLE_WAIT BIT(25)
 #define PCH_GMBUS2 0xc5108
 #define GMBUS_SATOER BIT(10)
+#define SBI_CTL_STAT 0xc6008
+#define SBI_BUSY BIT(0)
 
 /* Fuses. */
+#define IVB_PIPE_C_DISABLE BIT(28) /* in FUSE_STRAP */
 #define SKL_DFSM_DISPLAY_PM_DISABLE BIT(27)
 #define SKL_DFSM_DISPLAY_HDCP_DISABLE BIT(25)
 #define SKL_DFSM_PIPE_B_DISABLE BIT(21)

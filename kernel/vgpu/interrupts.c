@@ -34,6 +34,8 @@ static bool is_pending(struct ghyvi_vgpu *vgpu, u32 isr)
 static u32 pending_display(struct ghyvi_vgpu *vgpu)
 {
 	return (is_pending(vgpu, GEN8_DE_PIPE_ISR_A) ? GEN8_DE_PIPE_A_IRQ : 0) |
+	       (is_pending(vgpu, GEN8_DE_PIPE_ISR_A + GEN8_IRQ_BANK_SIZE) ? GEN8_DE_PIPE_B_IRQ :
+									    0) |
 	       (is_pending(vgpu, GEN8_DE_PORT_ISR) ? GEN8_DE_PORT_IRQ : 0) |
 	       (is_pending(vgpu, SDEISR) ? GEN8_DE_PCH_IRQ : 0);
 }

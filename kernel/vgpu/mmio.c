@@ -167,6 +167,23 @@ static void pcode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	READ_ONLY(base + RING_CSB, base + RING_CSB + 8 * GEN8_CSB_ENTRIES - 4),                    \
 	{ base + RING_CSB_POINTER, base + RING_CSB_POINTER, NULL, vgpu_csb_pointer_write }
 
+#define DISPLAY_RULE(offset, read) { offset, offset, read, vgpu_display_pipe_write }
+
+#define CRC_RULES(at)                                                                              \
+	DISPLAY_RULE(PIPE_CRC_CTL_A + at, NULL),                                                   \
+	DISPLAY_RULE(PIPE_CRC_RES_1_A + at, vgpu_display_crc_read)
+
+#define PIPE_RULES(at)                                                                             \
+	DISPLAY_RULE(PIPEADSL + at, vgpu_display_pipe_read),                                       \
+	DISPLAY_RULE(PIPEACONF + at, NULL),                                                        \
+	DISPLAY_RULE(PIPEA_FRMCOUNT_G4X + at, vgpu_display_pipe_read),                             \
+	DISPLAY_RULE(CURABASE + at, NULL),                                                         \
+	DISPLAY_RULE(PLANE_SURF_1_A + at, NULL),                                                   \
+	DISPLAY_RULE(PLANE_SURF_1_A + PLANE_NEXT_BYTES + at, NULL),                                \
+	DISPLAY_RULE(PLANE_SURF_1_A + 2 * PLANE_NEXT_BYTES + at, NULL)
+
+#define PCH_AUX_RULE(offset) { offset, offset, NULL, vgpu_display_pch_aux_write }
+
 #define IRQ_REGISTERS_RULE(first, banks)                                                           \
 	{ first, first + (banks) * GEN8_IRQ_BANK_SIZE - 4, NULL, other_irq_write }
 /* clang-format on */
@@ -226,29 +243,27 @@ static const struct register_rule rules[] = {
 	{ WRPLL_CTL1, WRPLL_CTL1, NULL, vgpu_display_pll_write },
 	{ WRPLL_CTL2, WRPLL_CTL2, NULL, vgpu_display_pll_write },
 	READ_ONLY(SKL_DFSM, SKL_DFSM),
-	{ PIPE_CRC_CTL_A, PIPE_CRC_CTL_A, NULL, vgpu_display_pipe_write },
-	{ PIPE_CRC_RES_1_A, PIPE_CRC_RES_1_A, vgpu_display_crc_read, vgpu_display_pipe_write },
+	CRC_RULES(0),
+	CRC_RULES(PIPE_NEXT_BYTES),
 	{ DDI_BUF_CTL_A, DISPLAY_PORTS_LAST, NULL, vgpu_display_port_write },
 	READ_ONLY(EDP_PSR_IIR, EDP_PSR_IIR), /* interrupts without a source */
 	{ DPLL_STATUS, DPLL_STATUS, NULL, vgpu_display_status_write },
-	{ PIPEADSL, PIPEADSL, vgpu_display_pipe_read, vgpu_display_pipe_write },
-	{ PIPEACONF, PIPEACONF, NULL, vgpu_display_pipe_write },
-	{ PIPEA_FRMCOUNT_G4X, PIPEA_FRMCOUNT_G4X, vgpu_display_pipe_read, vgpu_display_pipe_write },
-	{ CURABASE, CURABASE, NULL, vgpu_display_pipe_write },
-	{ PLANE_SURF_1_A, PLANE_SURF_1_A, NULL, vgpu_display_pipe_write },
-	{ PLANE_SURF_1_A + PLANE_NEXT_BYTES, PLANE_SURF_1_A + PLANE_NEXT_BYTES, NULL,
-	  vgpu_display_pipe_write },
-	{ PLANE_SURF_1_A + 2 * PLANE_NEXT_BYTES, PLANE_SURF_1_A + 2 * PLANE_NEXT_BYTES, NULL,
-	  vgpu_display_pipe_write },
+	PIPE_RULES(0),
+	PIPE_RULES(PIPE_NEXT_BYTES),
 	{ PVINFO_FIRST, PVINFO_LAST, NULL, vgpu_pvinfo_write },
 	READ_ONLY(SOUTH_FUSE_STRAP, SOUTH_FUSE_STRAP),
 	{ SDEISR, SDEISR + IRQ_IER, NULL, vgpu_irq_write },
 	{ PCH_PORT_HOTPLUG, PCH_PORT_HOTPLUG, NULL, vgpu_display_hotplug_write },
 	{ PCH_GMBUS1, PCH_GMBUS1, NULL, vgpu_display_gmbus_write },
+	{ SBI_CTL_STAT, SBI_CTL_STAT, NULL, vgpu_display_sbi_write },
+	PCH_AUX_RULE(PCH_DP_AUX_CH_CTL_B),
+	PCH_AUX_RULE(PCH_DP_AUX_CH_CTL_B + DISPLAY_PORT_BYTES),
+	PCH_AUX_RULE(PCH_DP_AUX_CH_CTL_B + 2 * DISPLAY_PORT_BYTES),
 	READ_ONLY(FENCE_REG_GEN6_LO0,
 		  FENCE_REG_GEN6_HI31), /* PVINFO_FENCES says that there are none */
 	{ GFX_FLSH_CNTL_GEN6, GFX_FLSH_CNTL_GEN6, NULL, invalidate_write },
 	READ_ONLY(HSW_EDRAM_CAP, HSW_EDRAM_CAP),
+	{ LCPLL_CTL, LCPLL_CTL, NULL, vgpu_display_lcpll_write },
 	{ GEN6_PCODE_MAILBOX, GEN6_PCODE_MAILBOX, NULL, pcode_write },
 	READ_ONLY(GEN6_RP_STATE_CAP, GEN6_RP_STATE_CAP),
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The picture of a vGPU's display, as pipe A sends it to the monitor: its planes, and the cursor
+ * The picture of a vGPU's display, as its pipe sends it to the monitor: its planes, and the cursor
  * over them. The register file says what they are, the GGTT where their pixels are.
  *
  * A row of tiles is contiguous in the GGTT, one page each. An X tile has 8 rows of 512 bytes, a Y
@@ -28,13 +28,11 @@
 #include "display_regs.h"
 #include "vgpu_types.h"
 
-#define X_TILE_BYTES 512u /* of a row of a tile */
 #define X_TILE_ROWS 8u
 #define Y_TILE_BYTES 128u
 #define Y_TILE_ROWS 32u
 #define Y_COLUMN_BYTES 16u
 #define Y_COLUMN_PAGE_BYTES (Y_COLUMN_BYTES * Y_TILE_ROWS)
-#define LINEAR_PITCH_BYTES 64u /* unit of PLANE_STRIDE */
 
 static_assert(GHYVI_BAND_PIXELS / GHYVI_PICTURE_WIDTH_MAX >= X_TILE_ROWS);
 static_assert(GHYVI_BAND_ROWS >= Y_TILE_ROWS);
@@ -441,18 +439,7 @@ void ghyvi_vgpu_draw(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *pictur
 
 void vgpu_get_plane(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture, unsigned int plane)
 {
-	u32 at = plane * PLANE_NEXT_BYTES;
-
-	picture->planes[plane] = (struct ghyvi_plane){
-		.control = vgpu_get(vgpu, PLANE_CTL_1_A + at),
-		.stride = vgpu_get(vgpu, PLANE_STRIDE_1_A + at),
-		.position = vgpu_get(vgpu, PLANE_POS_1_A + at),
-		.size = vgpu_get(vgpu, PLANE_SIZE_1_A + at),
-		.surface = vgpu_get(vgpu, PLANE_SURF_1_A + at),
-		.offset = vgpu_get(vgpu, PLANE_OFFSET_1_A + at),
-		.key_mask = vgpu_get(vgpu, PLANE_KEYMSK_1_A + at),
-		.key_max = vgpu_get(vgpu, PLANE_KEYMAX_1_A + at),
-	};
+	vgpu->params.profile->display->get_plane(vgpu, plane, &picture->planes[plane]);
 }
 
 void vgpu_get_planes(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
@@ -465,15 +452,15 @@ void vgpu_get_planes(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
 
 void vgpu_get_cursor(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
 {
-	picture->cursor_control = vgpu_get(vgpu, CURACNTR);
-	picture->cursor_base = vgpu_get(vgpu, CURABASE);
-	picture->cursor_position = vgpu_get(vgpu, CURAPOS);
-	picture->cursor_fbc = vgpu_get(vgpu, CUR_FBC_CTL_A);
+	picture->cursor_control = vgpu_pipe_get(vgpu, CURACNTR);
+	picture->cursor_base = vgpu_pipe_get(vgpu, CURABASE);
+	picture->cursor_position = vgpu_pipe_get(vgpu, CURAPOS);
+	picture->cursor_fbc = vgpu_pipe_get(vgpu, CUR_FBC_CTL_A);
 }
 
 void vgpu_get_size(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
 {
-	u32 source = vgpu_get(vgpu, PIPEASRC);
+	u32 source = vgpu_pipe_get(vgpu, PIPEASRC);
 
 	picture->width = FIELD_GET(PIPESRC_WIDTH_MASK, source) + 1;
 	picture->height = min_t(u32, FIELD_GET(PIPESRC_HEIGHT_MASK, source) + 1,
@@ -483,7 +470,8 @@ void vgpu_get_size(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
 static int get_picture(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
 {
 	memset(picture, 0, sizeof(*picture));
-	if (!vgpu->display.on || vgpu->failsafe || !(vgpu_get(vgpu, PIPEACONF) & PIPECONF_ENABLE))
+	if (!vgpu->display.on || vgpu->failsafe ||
+	    !(vgpu_pipe_get(vgpu, PIPEACONF) & PIPECONF_ENABLE))
 		return -ENODATA;
 	if (vgpu->paused)
 		return -EBUSY;

@@ -4,7 +4,6 @@
 
 static const struct ghyvi_register_value gen8_values[] = {
 	{ GEN8_FUSE2, 0x02000000 }, /* one slice, all subslices */
-	{ FUSE_STRAP, FUSE_STRAP_DISPLAY_OFF },
 	{ PCH_RAWCLK, 24 }, /* MHz */
 	{ 0, 0 },
 };
@@ -14,7 +13,6 @@ static const struct ghyvi_register_value gen9_values[] = {
 	{ CTC_MODE, 4 }, /* 24 MHz crystal, divided by two */
 	{ GUC_STATUS, GUC_STATUS_MIA_IN_RESET },
 	{ FUSE_STATUS, 0x8e000000 }, /* all power gates' fuses distributed */
-	{ SKL_DFSM, DISPLAY_FUSE_PIPES_OFF },
 	{ PCH_RAWCLK, 24 }, /* MHz */
 	{ 0, 0 },
 };
@@ -27,6 +25,7 @@ const struct ghyvi_device_profile ghyvi_profile_gen8 = {
 	.timestamp_hz = 12500000,
 	.context_has_gprs = false,
 	.values = gen8_values,
+	.display = &vgpu_display_bdw,
 };
 
 const struct ghyvi_device_profile ghyvi_profile_gen9 = {
@@ -37,6 +36,7 @@ const struct ghyvi_device_profile ghyvi_profile_gen9 = {
 	.timestamp_hz = 12000000,
 	.context_has_gprs = true,
 	.values = gen9_values,
+	.display = &vgpu_display_skl,
 };
 
 unsigned int ghyvi_profile_gen(const struct ghyvi_device_profile *profile)

@@ -358,13 +358,12 @@ const char *ghyvi_display_resolution(unsigned int i);
 /**
  * ghyvi_vgpu_set_display() - give a vGPU a display with a monitor, or none.
  * @vgpu: vGPU to set; nothing has opened it
- * @on: true: the guest sees pipe A, and a monitor at the DisplayPort of DDI B; false, as after
- *	ghyvi_vgpu_create(): the display is fused off
+ * @on: true: the guest sees pipe A (a Broadwell also pipe B), and a monitor at the DisplayPort of
+ *	DDI B; false, as after ghyvi_vgpu_create(): the display is fused off
  *
  * Context: may sleep.
- * Return: 0; -EOPNOTSUPP if the profile of the vGPU has no display.
  */
-int ghyvi_vgpu_set_display(struct ghyvi_vgpu *vgpu, bool on);
+void ghyvi_vgpu_set_display(struct ghyvi_vgpu *vgpu, bool on);
 /**
  * ghyvi_vgpu_has_display() - test whether a vGPU has a display.
  * @vgpu: vGPU to test
@@ -456,7 +455,7 @@ bool ghyvi_vgpu_has_edid(const struct ghyvi_vgpu *vgpu);
 /* Planes of a picture, without the cursor. */
 #define GHYVI_PLANES 3u
 /**
- * struct ghyvi_plane - a plane of a picture: the guest's registers.
+ * struct ghyvi_plane - a plane of a picture: registers of a Skylake.
  * @control: PLANE_CTL
  * @stride: PLANE_STRIDE
  * @position: PLANE_POS

@@ -28,6 +28,7 @@ struct ghyvi_register_value {
  * @timestamp_hz: frequency of the TIMESTAMP register that the guest driver assumes
  * @context_has_gprs: the context image contains the engine's general purpose registers
  * @values: reset values other than 0 that are specific to this profile; offset 0 ends the list
+ * @display: kind of its display
  */
 struct ghyvi_device_profile {
 	const char *name;
@@ -37,7 +38,38 @@ struct ghyvi_device_profile {
 	u32 timestamp_hz;
 	bool context_has_gprs;
 	const struct ghyvi_register_value *values;
+	const struct vgpu_display_kind *display;
 };
+
+/* The reset value of one register, if there is a display, and if there is none. */
+struct vgpu_display_value {
+	u32 offset;
+	u32 on;
+	u32 off;
+};
+
+/**
+ * struct vgpu_display_kind - what differs between the displays of generations.
+ * @values: reset values that are specific to this kind; offset 0 ends the list
+ * @flip_done: the interrupt of a flip of the first plane
+ * @crc_source_mask: where PIPE_CRC_CTL has the source
+ * @crc_of_pipe: the source that has all planes
+ * @crc_of_plane: the source that has only this plane
+ * @symbol_khz: returns the rate of symbols on the link of the monitor's port; 0: unknown
+ * @get_plane: gets a plane from the registers; any context
+ */
+struct vgpu_display_kind {
+	const struct vgpu_display_value *values;
+	u32 flip_done;
+	u32 crc_source_mask;
+	u32 crc_of_pipe;
+	u32 crc_of_plane[GHYVI_PLANES];
+	u32 (*symbol_khz)(struct ghyvi_vgpu *vgpu);
+	void (*get_plane)(struct ghyvi_vgpu *vgpu, unsigned int number, struct ghyvi_plane *plane);
+};
+
+extern const struct vgpu_display_kind vgpu_display_bdw;
+extern const struct vgpu_display_kind vgpu_display_skl;
 
 /* Number of submissions that are remembered for the error state. */
 #define VGPU_SUBMISSIONS 16
@@ -215,6 +247,7 @@ struct vgpu_monitor {
  * @timer: expires at the end of a frame
  * @armed: @timer runs
  * @armed_frame: number of the frame in which it was started
+ * @pipe: the pipe that is on, or was the last one that was; read without the lock
  * @running: the pipe is on
  * @stopped: the vGPU is paused, and time stands still
  * @flip: the first plane has got another surface since the last vertical blank
@@ -244,6 +277,7 @@ struct vgpu_display {
 	struct hrtimer timer;
 	bool armed;
 	u32 armed_frame;
+	u8 pipe;
 	bool running;
 	bool stopped;
 	bool flip;
@@ -505,6 +539,9 @@ void vgpu_monitor_reset(struct vgpu_display *display);
 unsigned int vgpu_monitor_transfer(struct vgpu_monitor *monitor, const u8 *message,
 				   unsigned int bytes, u8 *reply);
 
+/* display_kinds.c: get a register of the pipe that is the display, by that of pipe A. */
+u32 vgpu_pipe_get(const struct ghyvi_vgpu *vgpu, u32 offset);
+
 /* plane.c: parts of a picture, from the registers; any context. @plane: below GHYVI_PLANES */
 void vgpu_get_plane(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture, unsigned int plane);
 void vgpu_get_planes(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture);
@@ -538,7 +575,10 @@ u32 vgpu_display_pipe_read(struct ghyvi_vgpu *vgpu, u32 offset);
 u32 vgpu_display_crc_read(struct ghyvi_vgpu *vgpu, u32 offset);
 void vgpu_display_pipe_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_pll_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+void vgpu_display_lcpll_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+void vgpu_display_sbi_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_port_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+void vgpu_display_pch_aux_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_status_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_hotplug_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_gmbus_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);

@@ -57,5 +57,5 @@ def begin_flips(guest, arguments):
 
 
 def await_flips(guest):
-    guest.must_run("i=0; until grep -q ' flips in' /tmp/flips || [ $((i += 1)) -gt 600 ]; do sleep 0.1; done; "
-                   "cat /tmp/flips; grep -q ' flips in' /tmp/flips", 120)
+    return guest.must_run("i=0; until grep -q ' flips in' /tmp/flips || [ $((i += 1)) -gt 600 ]; do sleep 0.1; done; "
+                          "cat /tmp/flips; grep -q ' flips in' /tmp/flips", 120)

@@ -285,6 +285,38 @@ def frames_have_crcs():
 
 
 @test
+def guest_of_gen8_has_a_screen():
+    """i915 drives a Broadwell's display with other registers: at load, for flips and CRCs, over a suspend, at unload."""
+    with fixture.vgpus("gen8_4") as (vgpu,):
+        fixture.with_display(vgpu, "1280x720")
+        device = f"vfio-pci-nohotplug,sysfsdev={vgpu.path},display=on,ramfb=on"
+        guest = Guest("broadwell", extra=("--qemu-args", "-device", device))
+        try:
+            _, trouble = guest.load_driver()
+            require(not trouble, "\n".join(trouble))
+            seen = guest.must_run("hexdump -v -e '1/1 \"%02x\"' /sys/class/drm/card0-DP-1/edid")
+            require(bytes.fromhex(seen) == read_edid(vgpu), f"the guest's EDID is {seen}")
+            for tiling, flips in (("linear", 20), ("x", 3)):
+                picture.begin_flips(guest, f"--flips {flips} --tiling {tiling}")
+                say(picture.await_flips(guest).strip())
+                expected = picture.of_flips(1280, 720, flips % 2)
+                eventually(lambda e=expected: screen(guest) == e, f"{tiling}: the screen", 60)
+            crcs = [crc_of(guest, flips) for flips in (2, 3, 4)]
+            require(crcs[0] == crcs[2] != crcs[1], f"the CRCs of two pictures in turn: {crcs}")
+            guest.must_run("killall flips")
+            suspend(guest)
+            eventually(lambda: is_quiet(vgpu), "no interrupts for a still picture", 60)
+            guest.must_run("for c in /sys/class/vtconsole/*; do grep -q frame $c/name && echo 0 >$c/bind; done; true")
+            guest.unload_driver()
+            trouble = hostlib.driver_trouble(guest.log())
+            require(not trouble, "\n".join(trouble))
+            require(not vgpu.stat("display_faults"), "the host did not find pages of the screen")
+        finally:
+            guest.kill()
+        vgpu.settle()
+
+
+@test
 def guest_sees_its_monitor_unplugged():
     """i915 tells it by a hotplug event, and polls nothing."""
     def status():

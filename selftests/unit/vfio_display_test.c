@@ -395,7 +395,8 @@ static int set_up_display(void **state)
 
 	for (i = 0; i < HIDDEN_BYTES; i += 4)
 		*(u32 *)(gtt.memory + i) = i / 4 * 2654435761u;
-	return err ?: ghyvi_vgpu_set_display(vgpu, true);
+	ghyvi_vgpu_set_display(vgpu, true);
+	return err;
 }
 
 static int tear_down(void **state)

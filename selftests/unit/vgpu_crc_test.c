@@ -37,7 +37,7 @@ static void count_access(void)
 	now_ns += access_ns;
 }
 
-static int setup_crc(void **state)
+static int set_up(int (*profile)(void **state), void **state)
 {
 	int err;
 	u32 i;
@@ -45,9 +45,8 @@ static int setup_crc(void **state)
 	now_ns = NSEC_PER_SEC;
 	access_ns = 0;
 	shim_clock = test_clock;
-	err = setup_gen9(state);
-	if (err || ghyvi_vgpu_set_display(vgpu, true))
-		return -1;
+	err = profile(state);
+	ghyvi_vgpu_set_display(vgpu, true);
 	ghyvi_vgpu_reset(vgpu);
 	for (i = 0; i < HIDDEN_BYTES; i += 4)
 		*(u32 *)(gtt.memory + i) = (i / 4 * 2654435761u) ^ i >> 12;
@@ -63,7 +62,22 @@ static int setup_crc(void **state)
 	wr(PLANE_SIZE_1_A, (HEIGHT - 1) << 16 | (WIDTH - 1));
 	wr(PLANE_CTL_1_A, PLANE_CTL_ENABLE | PLANE_CTL_FORMAT_XRGB_8888);
 	wr(PLANE_SURF_1_A, SURFACE);
-	return 0;
+	return err;
+}
+
+static int setup_crc(void **state)
+{
+	return set_up(setup_gen9, state);
+}
+
+static int setup_broadwell(void **state)
+{
+	int err = set_up(setup_gen8, state);
+
+	wr(PLANE_STRIDE_1_A, 13 * 64);
+	wr(PLANE_CTL_1_A, PLANE_CTL_ENABLE | DISP_FORMAT_BGRX888);
+	wr(PLANE_SURF_1_A, SURFACE);
+	return err;
 }
 
 static int end(void **state)
@@ -205,6 +219,47 @@ static void each_plane_is_a_source(void **state)
 		wr(PIPE_CRC_CTL_A, PIPE_CRC_ENABLE);
 		assert_int_equal(crc(), first);
 	}
+}
+
+static void a_broadwell_has_its_own_sources(void **state)
+{
+	const u32 sprite = PLANE_NEXT_BYTES;
+	u32 source, first = expected_crc(true), only;
+
+	wr(PLANE_STRIDE_1_A + sprite, 13 * 64);
+	wr(PLANE_SIZE_1_A + sprite, (HEIGHT - 1) << 16 | (WIDTH - 1));
+	wr(PLANE_CTL_1_A + sprite, PLANE_CTL_ENABLE | SPRITE_FORMAT_RGBX888);
+	wr(PLANE_SURF_1_A + sprite, SURFACE_2);
+	only = expected_crc(true);
+	assert_int_not_equal(only, first);
+	show_cursor(10, 20);
+	for (source = 0; source < 4; source++) {
+		u32 expected[] = { first, only, expected_crc(false), black_crc() };
+
+		wr(PIPE_CRC_CTL_A, PIPE_CRC_ENABLE | source << 29);
+		assert_int_equal(crc(), expected[source]);
+	}
+}
+
+/* Pipe B shows nothing; pipe A what is set up. */
+static void a_crc_is_that_of_the_pipe_that_is_on(void **state)
+{
+	const u32 b = PIPE_NEXT_BYTES, irq_b = PIPE(GEN8_IRQ_BANK_SIZE);
+	u32 first;
+
+	wr(PIPE_CRC_CTL_A, PIPE_CRC_ENABLE | PIPE_CRC_SOURCE_PF_IVB);
+	first = crc();
+	wr(PIPE_CRC_CTL_A + b, PIPE_CRC_ENABLE | PIPE_CRC_SOURCE_PF_IVB);
+	wr(PIPEASRC + b, (WIDTH - 1) << 16 | (HEIGHT - 1));
+	wr(irq_b + IRQ_IMR, ~(u32)GEN8_PIPE_CDCLK_CRC_DONE);
+	wr(irq_b + IRQ_IER, GEN8_PIPE_CDCLK_CRC_DONE);
+	wr(PIPEACONF + b, PIPECONF_ENABLE);
+	pass(USUAL_NS);
+	pass(USUAL_NS);
+	assert_int_equal(rd(irq_b + IRQ_IIR), GEN8_PIPE_CDCLK_CRC_DONE);
+	assert_int_equal(rd(PIPE_CRC_RES_1_A), first);
+	assert_int_equal(rd(PIPE_CRC_RES_1_A + b), black_crc());
+	assert_int_equal(rd(PIPE_CRC_RES_1_A), first);
 }
 
 static void the_registers_of_a_plane_count_when_its_surface_is_stored(void **state)
@@ -427,6 +482,7 @@ static void a_reset_leaves_no_crc(void **state)
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_crc, end)
+#define BROADWELL(f) cmocka_unit_test_setup_teardown(f, setup_broadwell, end)
 
 int main(void)
 {
@@ -434,6 +490,8 @@ int main(void)
 		TEST(equal_pictures_have_equal_crcs_and_no_others),
 		TEST(a_source_leaves_other_planes_out),
 		TEST(each_plane_is_a_source),
+		BROADWELL(a_broadwell_has_its_own_sources),
+		BROADWELL(a_crc_is_that_of_the_pipe_that_is_on),
 		TEST(the_registers_of_a_plane_count_when_its_surface_is_stored),
 		TEST(what_is_not_the_guests_is_black),
 		TEST(nothing_is_computed_that_the_guest_does_not_read),

@@ -31,8 +31,8 @@ static int setup_displays(void **state)
 	shim_clock = test_clock;
 	err = pair_setup(state);
 	ghyvi_vgpu_set_resolution(from.vgpu, 0);
-	if (ghyvi_vgpu_set_display(from.vgpu, true) || ghyvi_vgpu_set_display(to.vgpu, true))
-		return -1;
+	ghyvi_vgpu_set_display(from.vgpu, true);
+	ghyvi_vgpu_set_display(to.vgpu, true);
 	ghyvi_vgpu_reset(from.vgpu);
 	move_wr(&from, GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 	move_wr(&from, PIPE(IRQ_IMR), ~(u32)(GEN8_PIPE_VBLANK | GEN9_PIPE_PLANE1_FLIP_DONE));
@@ -104,6 +104,24 @@ static void frames_flips_and_the_monitor_go_on(void **state)
 	/* The monitor of the next guest is this host's. */
 	ghyvi_vgpu_reset(to.vgpu);
 	assert_int_equal(edid_byte(&to, 56), other[56]);
+}
+
+/* The registers, which are saved, tell which pipe is the display. */
+static void pipe_b_goes_on(void **state)
+{
+	const u32 b = PIPE_NEXT_BYTES, irq_b = PIPE(GEN8_IRQ_BANK_SIZE);
+
+	move_wr(&from, irq_b + IRQ_IMR, ~(u32)GEN8_PIPE_VBLANK);
+	move_wr(&from, irq_b + IRQ_IER, GEN8_PIPE_VBLANK);
+	move_wr(&from, PIPEACONF, 0);
+	move_wr(&from, PIPEACONF + b, PIPECONF_ENABLE);
+	pass(USUAL_NS * 7 / 2);
+	move_wr(&from, irq_b + IRQ_IIR, ~0u);
+	pair_move();
+	assert_int_equal(pass(USUAL_NS / 2 - 1000), 0);
+	assert_int_equal(pass(2000), 1);
+	assert_int_equal(move_rd(&to, irq_b + IRQ_IIR), GEN8_PIPE_VBLANK);
+	assert_int_equal(move_rd(&to, PIPE(IRQ_IIR)), 0);
 }
 
 /* Give the monitor an EDID of two blocks, of which the second one has @value at @at. */
@@ -203,7 +221,7 @@ static void both_or_none_must_have_a_display(void **state)
 	size_t bytes;
 	void *saved = pair_save(&from, &bytes);
 
-	assert_int_equal(ghyvi_vgpu_set_display(to.vgpu, false), 0);
+	ghyvi_vgpu_set_display(to.vgpu, false);
 	assert_int_equal(pair_load(&to, saved, bytes), -EINVAL);
 	assert_non_null(strstr(move_report(&to), "display/enabled is 1 at the source, 0 here"));
 	ghyvi_vgpu_resume(to.vgpu);
@@ -211,9 +229,9 @@ static void both_or_none_must_have_a_display(void **state)
 	free(saved);
 
 	ghyvi_vgpu_reset(from.vgpu);
-	assert_int_equal(ghyvi_vgpu_set_display(from.vgpu, false), 0);
+	ghyvi_vgpu_set_display(from.vgpu, false);
 	ghyvi_vgpu_reset(from.vgpu);
-	assert_int_equal(ghyvi_vgpu_set_display(to.vgpu, true), 0);
+	ghyvi_vgpu_set_display(to.vgpu, true);
 	saved = pair_save(&from, &bytes);
 	assert_int_equal(pair_load(&to, saved, bytes), -EINVAL);
 	assert_non_null(strstr(move_report(&to), "display/enabled is 0 at the source, 1 here"));
@@ -265,6 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(frames_flips_and_the_monitor_go_on),
+		TEST(pipe_b_goes_on),
 		TEST(the_guest_keeps_its_edid),
 		TEST(a_monitor_that_is_unplugged_stays_so),
 		TEST(a_second_block_of_another_size_is_refused),

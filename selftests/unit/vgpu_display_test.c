@@ -7,6 +7,7 @@
 #include "vgpu_guest.h"
 
 #define MONITOR DISPLAY_PORT_BYTES /* the registers of port B follow those of port A */
+#define B PIPE_NEXT_BYTES /* and those of pipe B those of pipe A */
 #define PIPE(reg) (GEN8_DE_PIPE_ISR_A + (reg))
 #define PORT(reg) (GEN8_DE_PORT_ISR + (reg))
 #define SEND                                                                           \
@@ -35,18 +36,33 @@ static int setup_without(void **state)
 	return setup_gen9(state);
 }
 
-static int setup_display(void **state)
+static void switch_on(void)
 {
-	int err = setup_without(state);
-
-	if (err || ghyvi_vgpu_set_display(vgpu, true))
-		return -1;
+	ghyvi_vgpu_set_display(vgpu, true);
 	ghyvi_vgpu_reset(vgpu);
 	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 	wr(PIPE(IRQ_IMR), ~0u);
 	wr(PIPE(IRQ_IER), GEN8_PIPE_VBLANK | GEN9_PIPE_PLANE1_FLIP_DONE);
 	wr(PORT(IRQ_IMR), ~0u);
-	return 0;
+}
+
+static int setup_display(void **state)
+{
+	int err = setup_without(state);
+
+	switch_on();
+	return err;
+}
+
+static int setup_broadwell(void **state)
+{
+	int err;
+
+	now_ns = NSEC_PER_SEC;
+	shim_clock = test_clock;
+	err = setup_gen8(state);
+	switch_on();
+	return err;
 }
 
 static int end(void **state)
@@ -112,16 +128,33 @@ static void a_display_has_pipe_a_and_is_reset_like_the_rest(void **state)
 	ghyvi_vgpu_reset(vgpu);
 	assert_int_equal(rd(PIPEACONF), 0);
 	assert_int_equal(rd(SDEISR), SDE_PORTB_HOTPLUG_CPT);
-	assert_int_equal(ghyvi_vgpu_set_display(vgpu, false), 0);
+	ghyvi_vgpu_set_display(vgpu, false);
 	ghyvi_vgpu_reset(vgpu);
 	assert_int_equal(rd(SKL_DFSM), DISPLAY_FUSE_PIPES_OFF);
 	assert_int_equal(rd(SDEISR), 0);
 }
 
-static void broadwell_has_no_display(void **state)
+static void a_broadwell_has_pipe_b_too_and_its_own_fuses(void **state)
 {
-	assert_int_equal(ghyvi_vgpu_set_display(vgpu, true), -EOPNOTSUPP);
-	assert_false(ghyvi_vgpu_has_display(vgpu));
+	assert_int_equal(rd(FUSE_STRAP), IVB_PIPE_C_DISABLE);
+	assert_int_equal(rd(SOUTH_FUSE_STRAP),
+			 SFUSE_STRAP_DDIB_DETECTED | SFUSE_STRAP_CRT_DISABLED);
+	assert_int_equal(rd(SKL_DFSM), 0);
+	assert_int_equal(rd(SDEISR), SDE_PORTB_HOTPLUG_CPT);
+	assert_true(ghyvi_vgpu_traps_page(vgpu, PIPEADSL + B));
+	assert_true(ghyvi_vgpu_traps_page(vgpu, LCPLL_CTL));
+	assert_true(ghyvi_vgpu_traps_page(vgpu, PCH_DP_AUX_CH_CTL_B));
+	assert_true(ghyvi_vgpu_traps_page(vgpu, SBI_CTL_STAT));
+	ghyvi_vgpu_set_display(vgpu, false);
+	assert_int_equal(rd(FUSE_STRAP), FUSE_STRAP_DISPLAY_OFF);
+	assert_int_equal(rd(SOUTH_FUSE_STRAP), 0);
+	assert_int_equal(rd(LCPLL_CTL), 0);
+	wr(LCPLL_CTL, LCPLL_PLL_LOCK | LCPLL_CD_SOURCE_FCLK);
+	assert_int_equal(rd(LCPLL_CTL), LCPLL_PLL_LOCK | LCPLL_CD_SOURCE_FCLK);
+	wr(SBI_CTL_STAT, SBI_BUSY);
+	assert_int_equal(rd(SBI_CTL_STAT), SBI_BUSY);
+	wr(PCH_DP_AUX_CH_CTL_B, DP_AUX_CH_CTL_SEND_BUSY);
+	assert_int_equal(rd(PCH_DP_AUX_CH_CTL_B), DP_AUX_CH_CTL_SEND_BUSY);
 }
 
 /* what is polled */
@@ -162,6 +195,26 @@ static void what_is_requested_follows_at_once(void **state)
 	assert_int_equal(rd(PCH_GMBUS2), 0);
 }
 
+static void clocks_of_a_broadwell_follow_at_once(void **state)
+{
+	assert_int_equal(rd(LCPLL_CTL), LCPLL_PLL_LOCK);
+	wr(LCPLL_CTL, LCPLL_CD_SOURCE_FCLK);
+	assert_int_equal(rd(LCPLL_CTL),
+			 LCPLL_PLL_LOCK | LCPLL_CD_SOURCE_FCLK | LCPLL_CD_SOURCE_FCLK_DONE);
+	wr(LCPLL_CTL, rd(LCPLL_CTL) | LCPLL_PLL_DISABLE);
+	assert_int_equal(rd(LCPLL_CTL),
+			 LCPLL_PLL_DISABLE | LCPLL_CD_SOURCE_FCLK | LCPLL_CD_SOURCE_FCLK_DONE);
+	wr(LCPLL_CTL, 0);
+	assert_int_equal(rd(LCPLL_CTL), LCPLL_PLL_LOCK);
+	wr(SBI_CTL_STAT, 0x600 | SBI_BUSY);
+	assert_int_equal(rd(SBI_CTL_STAT), 0x600);
+	/* i915 warns if a level has no latency, or less than the one before. */
+	assert_in_range(rd(MCH_SSKPD) >> 4 & 0xff, 1, rd(MCH_SSKPD) >> 12 & 0xff);
+	assert_in_range(rd(MCH_SSKPD) >> 12 & 0xff, 1, rd(MCH_SSKPD) >> 20 & 0x1ff);
+	assert_in_range(rd(MCH_SSKPD) >> 20 & 0x1ff, 1, rd(MCH_SSKPD + 4) & 0x1ff);
+	assert_int_not_equal(rd(MCH_SSKPD + 4) >> 24, 0);
+}
+
 static u32 mailbox(u32 command, u32 data)
 {
 	wr(GEN6_PCODE_DATA, data);
@@ -182,10 +235,13 @@ static void the_mailbox_knows_latencies_and_no_memory_clock(void **state)
 
 /* the AUX channel */
 
-/* Send a message on a channel. Returns the size of the reply, or 0 if there is none. */
-static unsigned int aux_at(u32 port, const u8 *message, unsigned int bytes, u8 *reply)
+/*
+ * Send a message on the channel with this control register. Returns the size of the reply, or 0 if
+ * there is none.
+ */
+static unsigned int aux_by(u32 control, const u8 *message, unsigned int bytes, u8 *reply)
 {
-	u32 control = DP_AUX_CH_CTL_A + port, data = DP_AUX_CH_DATA_A + port, status, i;
+	u32 data = control + 4, status, i;
 	u8 padded[AUX_BYTES] = {};
 
 	memcpy(padded, message, bytes);
@@ -204,6 +260,11 @@ static unsigned int aux_at(u32 port, const u8 *message, unsigned int bytes, u8 *
 	if (status & DP_AUX_CH_CTL_TIME_OUT_ERROR)
 		return 0;
 	return (status & DP_AUX_CH_CTL_MESSAGE_SIZE_MASK) >> DP_AUX_CH_CTL_MESSAGE_SIZE_SHIFT;
+}
+
+static unsigned int aux_at(u32 port, const u8 *message, unsigned int bytes, u8 *reply)
+{
+	return aux_by(DP_AUX_CH_CTL_A + port, message, bytes, reply);
 }
 
 static unsigned int aux(const u8 *message, unsigned int bytes, u8 *reply)
@@ -525,6 +586,26 @@ static void an_answer_raises_an_interrupt_if_it_is_unmasked(void **state)
 	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
 }
 
+static void a_broadwell_reaches_its_monitor_through_the_pch(void **state)
+{
+	static const u8 message[] = { 0x90, 0, 0, 0 };
+	u32 control = PCH_DP_AUX_CH_CTL_B;
+	u8 reply[AUX_BYTES];
+
+	wr(SDEISR + IRQ_IMR, ~(u32)GEN9_AUX_CHANNEL_B);
+	wr(SDEISR + IRQ_IER, GEN9_AUX_CHANNEL_B);
+	assert_int_equal(aux_by(control, message, sizeof(message), reply), 2);
+	assert_int_equal(reply[1], 0x12);
+	assert_int_equal(rd(SDEISR + IRQ_IIR), GEN9_AUX_CHANNEL_B);
+	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | GEN8_DE_PCH_IRQ);
+	assert_int_equal(atomic_read(&interrupts), 1);
+	wr(control + 4, 0x12345678);
+	assert_int_equal(rd(control + 4), 0x12345678);
+	/* ports C and D */
+	assert_int_equal(aux_by(control + MONITOR, message, sizeof(message), reply), 0);
+	assert_int_equal(aux_by(control + 2 * MONITOR, message, sizeof(message), reply), 0);
+}
+
 /* time */
 
 /* As i915 does: it enables all interrupts once, and masks them. */
@@ -619,6 +700,31 @@ static void frames_take_the_time_that_the_guest_has_set(void **state)
 	assert_in_range(rd(PIPEADSL), 8, 9);
 }
 
+/* The same on a Broadwell, by pipe B. */
+static void a_broadwell_has_its_own_clock(void **state)
+{
+	const u64 frame_ns = 2080ull * 1111 * 1000000 / 138500;
+
+	wr(HTOTAL_A + B, 2079 << 16 | 1919);
+	wr(VTOTAL_A + B, 1110 << 16 | 1079);
+	wr(PIPEA_LINK_M1 + B, 138500);
+	wr(PIPEA_LINK_N1 + B, 270000);
+	wr(PORT_CLK_SEL_A + 4, 1u << 29);
+	wr(PIPEACONF + B, PIPECONF_ENABLE);
+	assert_int_equal(rd(PIPEADSL + B), 1080);
+	assert_int_equal(rd(PIPEADSL), 0);
+	pass(frame_ns - 1);
+	assert_int_equal(rd(PIPEA_FRMCOUNT_G4X + B), 0);
+	pass(1);
+	assert_int_equal(rd(PIPEA_FRMCOUNT_G4X + B), 1);
+	/* no clock */
+	wr(PIPEACONF + B, 0);
+	wr(PORT_CLK_SEL_A + 4, 7u << 29);
+	wr(PIPEACONF + B, PIPECONF_ENABLE);
+	pass(USUAL_NS);
+	assert_int_equal(rd(PIPEA_FRMCOUNT_G4X + B), 2);
+}
+
 static void impossible_timings_give_the_usual_frame(void **state)
 {
 	static const u32 cases[][4] = {
@@ -696,6 +802,50 @@ static void a_flip_is_done_at_the_next_blank(void **state)
 	wr(PIPE(IRQ_IIR), GEN9_PIPE_PLANE1_FLIP_DONE);
 	assert_int_equal(pass(10 * USUAL_NS), 0); /* that was the only one */
 	assert_int_equal(rd(PIPEA_FLIPCOUNT_G4X), 1);
+}
+
+static u32 pipe_b(u32 reg)
+{
+	return PIPE(reg) + GEN8_IRQ_BANK_SIZE;
+}
+
+static void the_pipe_that_was_switched_on_last_is_the_display(void **state)
+{
+	u32 flip = GEN8_PIPE_PRIMARY_FLIP_DONE;
+
+	wr(pipe_b(IRQ_IMR), ~(GEN8_PIPE_VBLANK | flip));
+	wr(pipe_b(IRQ_IER), GEN8_PIPE_VBLANK | flip);
+	wr(PIPEACONF, PIPECONF_ENABLE);
+	wr(PLANE_SURF_1_A + B, 0x10002000);
+	assert_int_equal(rd(PLANE_SURFLIVE_1_A + B), 0x10002000);
+	assert_int_equal(pass(3 * USUAL_NS), 0); /* nothing is awaited from pipe A */
+	wr(PIPEACONF + B, PIPECONF_ENABLE);
+	assert_int_equal(rd(PIPEACONF + B), PIPECONF_ENABLE | PIPECONF_STATE_ENABLE);
+	assert_int_equal(pass(USUAL_NS), 1);
+	assert_int_equal(rd(pipe_b(IRQ_IIR)), GEN8_PIPE_VBLANK);
+	assert_int_equal(rd(PIPE(IRQ_IIR)), 0);
+	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | GEN8_DE_PIPE_B_IRQ);
+	wr(pipe_b(IRQ_IIR), ~0u);
+	wr(PLANE_SURF_1_A + B, 0x10001000);
+	wr(PLANE_SURF_1_A, 0x10003000);
+	assert_int_equal(pass(USUAL_NS), 1);
+	assert_int_equal(rd(pipe_b(IRQ_IIR)), GEN8_PIPE_VBLANK | flip);
+	assert_int_equal(rd(PIPEA_FLIPCOUNT_G4X + B), 2);
+	assert_int_equal(rd(PIPEA_FLIPCOUNT_G4X), 1);
+	/* The end of pipe A, which is not the display any more */
+	wr(pipe_b(IRQ_IIR), ~0u);
+	wr(PIPEACONF, 0);
+	assert_int_equal(pass(USUAL_NS), 1);
+	assert_int_equal(rd(pipe_b(IRQ_IIR)), GEN8_PIPE_VBLANK);
+	wr(PIPEACONF + B, 0);
+	assert_int_equal(pass(USUAL_NS), 1);
+	assert_int_equal(pass(10 * USUAL_NS), 0);
+	/* A reset begins with pipe A. */
+	wr(PIPEACONF + B, PIPECONF_ENABLE);
+	ghyvi_vgpu_reset(vgpu);
+	wr(PIPEACONF, PIPECONF_ENABLE);
+	pass(USUAL_NS * 3 / 2);
+	assert_int_equal(rd(PIPEA_FRMCOUNT_G4X), 1);
 }
 
 static void frames_stand_still_while_the_vgpu_is_paused(void **state)
@@ -784,26 +934,32 @@ static const struct {
 	{ 0x41000, 0x41ffc },
 	{ GEN8_DE_PIPE_ISR_A, DISPLAY_IRQ_LAST },
 	{ 0x45000, 0x46ffc },
-	{ 0x60000, 0x60ffc },
+	{ 0x60000, 0x61ffc },
 	{ DDI_BUF_CTL_A, DISPLAY_PORTS_LAST },
 	{ 0x68000, 0x68ffc },
 	{ 0x6c000, 0x6cffc },
-	{ 0x70000, 0x70ffc },
+	{ 0x70000, 0x71ffc },
 	{ 0xc2000, 0xc2ffc },
 	{ 0xc4000, 0xc4ffc },
 	{ 0xc5100, 0xc5120 },
+	{ SBI_CTL_STAT - 8, SBI_CTL_STAT },
+	{ PCH_DP_AUX_CH_CTL_B, PCH_DP_AUX_CH_CTL_B + 0x2ec },
+	{ LCPLL_CTL, LCPLL_CTL },
 	{ GEN6_PCODE_MAILBOX, GEN6_PCODE_DATA + 4 },
 };
 
 /* Registers that begin something are among few hundred others on their pages. */
 static const u32 display_actions[] = {
 	PIPEACONF,
+	PIPEACONF + B,
 	PLANE_SURF_1_A,
+	PLANE_SURF_1_A + B,
 	CURABASE,
 	PIPEASRC,
 	PIPE_CRC_CTL_A,
 	PIPE_CRC_RES_1_A,
 	DP_AUX_CH_CTL_A + MONITOR,
+	PCH_DP_AUX_CH_CTL_B,
 	DDI_BUF_CTL_A + MONITOR,
 	PIPE(IRQ_IMR),
 	PIPE(IRQ_IER),
@@ -874,14 +1030,16 @@ static void any_values_of_any_registers_do_no_harm(void **state)
 
 #define OFF_TEST(f) cmocka_unit_test_setup_teardown(f, setup_without, end)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_display, end)
+#define BROADWELL(f) cmocka_unit_test_setup_teardown(f, setup_broadwell, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		OFF_TEST(without_a_display_its_registers_are_storage),
 		TEST(a_display_has_pipe_a_and_is_reset_like_the_rest),
-		cmocka_unit_test_setup_teardown(broadwell_has_no_display, setup_gen8, teardown),
+		BROADWELL(a_broadwell_has_pipe_b_too_and_its_own_fuses),
 		TEST(what_is_requested_follows_at_once),
+		BROADWELL(clocks_of_a_broadwell_follow_at_once),
 		TEST(the_mailbox_knows_latencies_and_no_memory_clock),
 		TEST(the_link_is_trained_on_the_lanes_that_are_set),
 		TEST(the_guest_reads_the_edid_of_each_resolution),
@@ -892,17 +1050,21 @@ int main(void)
 		TEST(messages_without_an_answer_time_out),
 		TEST(the_monitor_is_plugged_out_and_in),
 		TEST(an_answer_raises_an_interrupt_if_it_is_unmasked),
+		BROADWELL(a_broadwell_reaches_its_monitor_through_the_pch),
 		TEST(a_timer_runs_only_while_a_blank_is_awaited),
 		TEST(a_pipe_that_starts_again_begins_a_frame),
 		TEST(frames_take_the_time_that_the_guest_has_set),
+		BROADWELL(a_broadwell_has_its_own_clock),
 		TEST(impossible_timings_give_the_usual_frame),
 		TEST(a_reader_is_not_behind_the_timer),
 		TEST(a_flip_is_done_at_the_next_blank),
+		BROADWELL(the_pipe_that_was_switched_on_last_is_the_display),
 		TEST(frames_stand_still_while_the_vgpu_is_paused),
 		TEST(a_reset_ends_the_frames),
 		TEST(the_timer_does_not_run_in_failsafe_state),
 		TEST(a_blank_is_seen_in_the_mapped_register),
 		TEST(any_values_of_any_registers_do_no_harm),
+		BROADWELL(any_values_of_any_registers_do_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

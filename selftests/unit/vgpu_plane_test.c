@@ -20,15 +20,30 @@ static u32 page[GHYVI_PAGE_BYTES / 4];
 static struct ghyvi_picture picture;
 static u32 *pixels;
 
+/* No two dwords of a page and no two pages are alike. */
+static void fill_memory(void)
+{
+	u32 i;
+
+	for (i = 0; i < HIDDEN_BYTES; i += 4)
+		*(u32 *)(gtt.memory + i) = (i / 4 * 2654435761u) ^ i >> 12;
+}
+
 static int set_up(void **state)
 {
 	int ret = setup_gen9(state);
-	u32 i;
 
-	assert_int_equal(ghyvi_vgpu_set_display(vgpu, true), 0);
-	for (i = 0; i < HIDDEN_BYTES;
-	     i += 4) /* no two dwords of a page and no two pages are alike */
-		*(u32 *)(gtt.memory + i) = (i / 4 * 2654435761u) ^ i >> 12;
+	ghyvi_vgpu_set_display(vgpu, true);
+	fill_memory();
+	return ret;
+}
+
+static int set_up_broadwell(void **state)
+{
+	int ret = setup_gen8(state);
+
+	ghyvi_vgpu_set_display(vgpu, true);
+	fill_memory();
 	return ret;
 }
 
@@ -522,6 +537,130 @@ static void a_plane_is_blended_by_the_alpha_of_its_pixels_and_its_own(void **sta
 }
 
 /* Only absent pages are black. */
+/* A Broadwell's planes: the first one, and the sprite. */
+
+#define DSP(format) ((format##u) << 26)
+#define SPR(format) ((format##u) << 25)
+
+static u32 broadwell_stride(const struct layout *layout)
+{
+	return layout->stride * (layout->control == X_TILED ? 512 : 64);
+}
+
+static void the_first_plane_of_a_broadwell_is_as_large_as_the_screen(void **state)
+{
+	static const struct {
+		u32 control, format;
+	} formats[] = { { DSP(6), FORMAT_XRGB }, { DSP(14), FORMAT_XBGR }, { DSP(5), FORMAT_565 } };
+	u32 l, f, turned, x, y, i, j;
+
+	for (l = 0; l < 2; l++)
+		for (f = 0; f < ARRAY_SIZE(formats); f++)
+			for (turned = 0; turned < 2; turned++) {
+				show(397, 31,
+				     formats[f].control | layouts[l].control | turned << 15,
+				     broadwell_stride(&layouts[l]));
+				wr(PLANE_POS_1_A, pair(5, 7)); /* of no effect, as the size */
+				wr(PLANE_SIZE_1_A, 0);
+				wr(PLANE_KEYMSK_1_A, 1u << 31);
+				wr(PLANE_OFFSET_1_A, pair(33, 5));
+				draw_by(7);
+				for (y = 0; y < 31; y++)
+					for (x = 0; x < 397; x++) {
+						i = 33 + (turned ? 396 - x : x);
+						j = 5 + (turned ? 30 - y : y);
+						if (pixel(x, y) !=
+						    expected(&layouts[l], formats[f].format, i, j))
+							fail_msg("%u/%u/%u: (%u, %u)", l, f, turned,
+								 x, y);
+					}
+			}
+	assert_int_equal(atomic64_read(&stats.display_faults), 0);
+}
+
+static void a_sprite_is_a_part_of_the_screen(void **state)
+{
+	static const struct {
+		u32 control, format;
+	} formats[] = { { SPR(2), FORMAT_XRGB }, { SPR(2) | 1u << 20, FORMAT_XBGR } };
+	const struct layout at = { X_TILED, 2, x_tiled_byte };
+	u32 f, turned, x, y, i, j, expect;
+
+	for (f = 0; f < ARRAY_SIZE(formats); f++)
+		for (turned = 0; turned < 2; turned++) {
+			show(64, 48, DSP(6), 50 * 64);
+			show_overlay(2, 0, 0, 0, SURFACE + 0x8000); /* There is no third plane. */
+			show_overlay(1, 10, 5, 0, SURFACE);
+			wr(PLANE_CTL_1_A + 0x100,
+			   1u << 31 | formats[f].control | X_TILED | turned << 15);
+			wr(PLANE_STRIDE_1_A + 0x100, 2 * 512);
+			wr(PLANE_KEYMSK_1_A + 0x100, 1u << 31);
+			wr(PLANE_OFFSET_1_A + 0x100, pair(3, 4));
+			wr(PLANE_SURF_1_A + 0x100, SURFACE);
+			draw_by(9);
+			for (y = 0; y < 48; y++)
+				for (x = 0; x < 64; x++) {
+					expect = expected(&layouts[0], FORMAT_XRGB, x, y);
+					i = 3 + (turned ? 29 - (x - 10) : x - 10);
+					j = 4 + (turned ? 19 - (y - 5) : y - 5);
+					if (is_in_overlay(x, y, 10, 5))
+						expect = expected(&at, formats[f].format, i, j);
+					if (pixel(x, y) != expect)
+						fail_msg("%u/%u: (%u, %u)", f, turned, x, y);
+				}
+		}
+}
+
+static void a_broadwell_shows_ten_bits_a_channel_as_eight(void **state)
+{
+	static const u32 dsp[] = { DSP(10), DSP(8) }, spr[] = { SPR(1), SPR(1) | 1u << 20 };
+	u32 order, x, value, expect;
+
+	for (order = 0; order < 2; order++) {
+		show(64, 20, dsp[order], 50 * 64);
+		show_overlay(1, 30, 0, 0, SURFACE + 0x4000);
+		wr(PLANE_CTL_1_A + 0x100, 1u << 31 | spr[order]);
+		wr(PLANE_STRIDE_1_A + 0x100, 50 * 64);
+		wr(PLANE_SURF_1_A + 0x100, SURFACE + 0x4000);
+		draw_by(32);
+		for (x = 0; x < 60; x++) {
+			value = stored(linear_byte(4 * x, 1, 50));
+			if (x >= 30)
+				value = stored(linear_byte(4 * (x - 30), 1, 50) + 0x4000);
+			expect = channel_of_10(value, order ? 0 : 2) << 16 |
+				 channel_of_10(value, 1) << 8 | channel_of_10(value, order ? 2 : 0);
+			assert_int_equal(pixel(x, 1), expect);
+		}
+	}
+}
+
+static void pipe_b_shows_its_own_planes_and_cursor(void **state)
+{
+	const u32 b = PIPE_NEXT_BYTES;
+
+	show(64, 48, DSP(6), 50 * 64);
+	wr(PIPEASRC + b, pair(29, 39));
+	wr(PIPEACONF + b, 1u << 31);
+	wr(PLANE_STRIDE_1_A + b, 50 * 64);
+	wr(PLANE_CTL_1_A + b, 1u << 31 | DSP(6));
+	wr(PLANE_SURF_1_A + b, SURFACE + 0x4000);
+	wr(CURACNTR + b, 0x27);
+	wr(CURAPOS + b, pair(20, 10));
+	wr(CURABASE + b, CURSOR);
+	draw_by(32);
+	assert_int_equal(picture.width, 40);
+	assert_int_equal(picture.height, 30);
+	assert_int_equal(pixel(1, 2), stored(linear_byte(4, 2, 50) + 0x4000) & 0xffffff);
+	assert_int_equal(pixel(20, 10),
+			 expected_blend(stored(linear_byte(80, 10, 50) + 0x4000) & 0xffffff,
+					stored(CURSOR)));
+	wr(PIPEACONF + b, 0);
+	assert_int_equal(ghyvi_vgpu_get_picture(vgpu, &picture), -ENODATA);
+	wr(PIPEACONF, 1u << 31);
+	draw_by(32);
+	assert_int_equal(picture.width, 64);
+}
+
 static void a_page_that_is_not_there_is_black_and_counted(void **state)
 {
 	u32 l, x, y;
@@ -585,6 +724,27 @@ static void a_plane_that_is_off_or_unknown_is_black(void **state)
 	assert_black();
 }
 
+static void an_unknown_plane_of_a_broadwell_is_black(void **state)
+{
+	static const u32 unknown[] = { DSP(0), DSP(2), DSP(7), DSP(12), DSP(15) };
+	static const u32 unknown_sprites[] = { SPR(0), SPR(3), SPR(4), SPR(5) };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(unknown); i++) {
+		show(40, 30, unknown[i], 640);
+		assert_black();
+	}
+	for (i = 0; i < ARRAY_SIZE(unknown_sprites); i++) {
+		show_overlay(1, 0, 0, 0, SURFACE);
+		wr(PLANE_CTL_1_A + 0x100, 1u << 31 | unknown_sprites[i]);
+		wr(PLANE_SURF_1_A + 0x100, SURFACE);
+		assert_black();
+	}
+	show(40, 30, DSP(6), 640);
+	wr(PLANE_CTL_1_A, DSP(6));
+	assert_black();
+}
+
 static void a_display_that_is_off_has_no_picture(void **state)
 {
 	show(40, 30, FORMAT_XRGB, 10);
@@ -599,7 +759,7 @@ static void a_display_that_is_off_has_no_picture(void **state)
 	ghyvi_vgpu_reset(vgpu);
 	assert_int_equal(ghyvi_vgpu_get_picture(vgpu, &picture), -ENODATA);
 	show(40, 30, FORMAT_XRGB, 10);
-	assert_int_equal(ghyvi_vgpu_set_display(vgpu, false), 0);
+	ghyvi_vgpu_set_display(vgpu, false);
 	assert_int_equal(ghyvi_vgpu_get_picture(vgpu, &picture), -ENODATA);
 }
 
@@ -632,6 +792,7 @@ static void an_administrator_who_looks_pays_no_memory(void **state)
 }
 
 #define PLANE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define BROADWELL(f) cmocka_unit_test_setup_teardown(f, set_up_broadwell, tear_down)
 
 int main(void)
 {
@@ -645,6 +806,11 @@ int main(void)
 		PLANE_TEST(a_cursor_upside_down_begins_at_its_end),
 		PLANE_TEST(higher_planes_are_over_lower_ones_and_below_the_cursor),
 		PLANE_TEST(a_plane_is_blended_by_the_alpha_of_its_pixels_and_its_own),
+		BROADWELL(the_first_plane_of_a_broadwell_is_as_large_as_the_screen),
+		BROADWELL(a_sprite_is_a_part_of_the_screen),
+		BROADWELL(a_broadwell_shows_ten_bits_a_channel_as_eight),
+		BROADWELL(pipe_b_shows_its_own_planes_and_cursor),
+		BROADWELL(an_unknown_plane_of_a_broadwell_is_black),
 		PLANE_TEST(a_page_that_is_not_there_is_black_and_counted),
 		PLANE_TEST(a_plane_that_is_off_or_unknown_is_black),
 		PLANE_TEST(a_display_that_is_off_has_no_picture),
