@@ -530,10 +530,7 @@ extern __thread struct task_struct *shim_current;
 #define current shim_current
 /* The process of the calling thread is being killed; waits go on, as it may be killed after one. */
 extern __thread bool shim_killed;
-static inline bool fatal_signal_pending(const struct task_struct *t)
-{
-	return shim_killed;
-}
+#define fatal_signal_pending(task) ((void)(task), shim_killed)
 struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *name, ...);
 int kthread_stop(struct task_struct *t);
 static inline bool kthread_should_stop(void)
