@@ -83,20 +83,34 @@ static u32 overstay_points(const struct vgpu_workload *workload)
 	return (u32)min_t(u64, div_u64(ms, GHYVI_OVERSTAY_POINT_MS), GHYVI_POINTS_MAX);
 }
 
-/* Drain whole points; the time of the rest counts for the next call. Two windows drain all. */
+static u64 window_ns(const struct ghyvi_vgpu *vgpu)
+{
+	return READ_ONCE(vgpu->containment.window_ms) * NSEC_PER_MSEC;
+}
+
+/* How many whole points drain in @ns. Two windows drain all. */
+static u64 points_in(const struct ghyvi_vgpu *vgpu, u64 ns)
+{
+	u64 window = window_ns(vgpu);
+
+	return ns < 2 * window ? div64_u64(ns * READ_ONCE(vgpu->containment.points_max), window) :
+				 U64_MAX;
+}
+
+/* The time of the rest counts for the next call. */
 static void drain_points(struct ghyvi_vgpu *vgpu, u64 now)
 {
-	u64 window_ns = vgpu->containment.window_ms * NSEC_PER_MSEC;
-	u64 points_max = vgpu->containment.points_max;
-	u64 ns = now - vgpu->points_drained_ns;
-	u64 drained = ns < 2 * window_ns ? div64_u64(ns * points_max, window_ns) : U64_MAX;
+	u64 drained = points_in(vgpu, now - vgpu->points_drained_ns);
 
+	/* ghyvi_vgpu_is_failsafe() reads the words without the lock. */
 	if (drained >= vgpu->violation_points) {
-		vgpu->violation_points = 0;
-		vgpu->points_drained_ns = now;
+		WRITE_ONCE(vgpu->violation_points, 0);
+		WRITE_ONCE(vgpu->points_drained_ns, now);
 	} else if (drained) {
-		vgpu->violation_points -= drained;
-		vgpu->points_drained_ns += div64_u64(drained * window_ns, points_max);
+		WRITE_ONCE(vgpu->violation_points, vgpu->violation_points - drained);
+		WRITE_ONCE(vgpu->points_drained_ns,
+			   vgpu->points_drained_ns + div64_u64(drained * window_ns(vgpu),
+							       vgpu->containment.points_max));
 	}
 }
 
@@ -184,17 +198,19 @@ const char *vgpu_overstay(struct vgpu_workload *workload)
 	return add_points(vgpu, points);
 }
 
-bool ghyvi_vgpu_is_failsafe(struct ghyvi_vgpu *vgpu)
+/*
+ * Without vgpu->lock: its holder may be waiting for guest memory. And any user may ask, who could be
+ * preempted with the lock held. While points change, the answer can be wrong for a moment.
+ */
+bool ghyvi_vgpu_is_failsafe(const struct ghyvi_vgpu *vgpu)
 {
-	bool drained = false;
+	u64 since = READ_ONCE(vgpu->points_drained_ns), points = READ_ONCE(vgpu->violation_points);
+	u64 points_max = READ_ONCE(vgpu->containment.points_max);
 
-	/* Do not wait for the lock: its holder may be waiting for guest memory. */
-	if (READ_ONCE(vgpu->failsafe_drains) && mutex_trylock(&vgpu->lock)) {
-		drain_points(vgpu, ktime_get_ns());
-		drained = vgpu->failsafe_drains && !too_many_points(vgpu);
-		mutex_unlock(&vgpu->lock);
-	}
-	return vgpu_is_failsafe(vgpu) && !drained;
+	if (!vgpu_is_failsafe(vgpu) || !READ_ONCE(vgpu->failsafe_drains))
+		return vgpu_is_failsafe(vgpu);
+	points -= min(points, points_in(vgpu, ktime_get_ns() - since));
+	return points_max && points > points_max;
 }
 
 /* Without vgpu->lock: its holder may be waiting for guest memory, see ghyvi_gtt_get_tuning(). */

@@ -764,10 +764,10 @@ int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu,
  * dropped, and no page is pinned or tracked for it. ghyvi_vgpu_close() and
  * ghyvi_vgpu_reset_under_driver() end this state, and ghyvi_vgpu_reset() under conditions.
  *
- * Context: may sleep, but does not wait for guest memory.
+ * Context: any.
  * Return: true in failsafe state, unless the guest's next access will end it.
  */
-bool ghyvi_vgpu_is_failsafe(struct ghyvi_vgpu *vgpu);
+bool ghyvi_vgpu_is_failsafe(const struct ghyvi_vgpu *vgpu);
 
 /**
  * ghyvi_vgpu_set_check() - switch the self-check at each submission on or off.
