@@ -3,12 +3,12 @@
  * The picture of a vGPU's display, as its pipe sends it to the monitor: its planes, and the cursor
  * over them. The register file says what they are, the GGTT where their pixels are.
  *
- * A row of tiles is contiguous in the GGTT, one page each. An X tile has 8 rows of 512 bytes, a Y
- * tile 8 columns of 32 rows of 16 bytes.
+ * A row of tiles is contiguous in the GGTT, one page each. An X tile has 8 rows of 512 bytes. A Y
+ * tile has 8 columns of 32 rows of 16 bytes, and so has a Yf tile, in another order.
  *
  * DOC: rotation
  *
- * For a plane that is turned by 90 degrees, the guest maps the pages of its Y tiles in the order
+ * For a plane that is turned by 90 degrees, the guest maps the pages of its tiles in the order
  * that turns the picture, so that only what is within a tile is still to turn. 180 degrees are the
  * same pixels from the last one on; 270 degrees are both.
  *
@@ -50,6 +50,7 @@ struct surface {
 	u32 pitch; /* bytes from a row to the next; tiled: from a row of tiles */
 	u32 tile_bytes; /* of a row of a tile, as it is shown; 0: linear */
 	u32 tile_rows;
+	bool yf;
 	u32 pixel_bytes;
 	u32 format;
 	bool swapped; /* red and blue */
@@ -187,6 +188,9 @@ static bool decode_tiling(const struct ghyvi_plane *plane, struct surface *surfa
 		surface->tile_bytes = X_TILE_BYTES;
 		surface->tile_rows = X_TILE_ROWS;
 		return !surface->turned;
+	case PLANE_CTL_TILED_YF:
+		surface->yf = true;
+		fallthrough;
 	case PLANE_CTL_TILED_Y:
 		surface->tile_bytes = Y_TILE_BYTES;
 		surface->tile_rows = Y_TILE_ROWS;
@@ -259,16 +263,27 @@ static void draw_linear(struct reader *reader, const struct surface *surface,
 	}
 }
 
-/* Draw bytes @first to @last of row @row of the Y tile in @page, which is turned. */
+/* Where byte @x of row @row of a Y or Yf tile is. */
+static u32 in_y_tile(const struct surface *surface, u32 x, u32 row)
+{
+	u32 column = x / Y_COLUMN_BYTES, at = x % Y_COLUMN_BYTES;
+
+	if (!surface->yf)
+		return column * Y_COLUMN_PAGE_BYTES + row * Y_COLUMN_BYTES + at;
+	/* From bit 7 on, bits of the column and of the row take turns. */
+	return at | (row & 7) << 4 | (column & 1) << 7 | (row & 8) << 5 | (column & 2) << 8 |
+	       (row & 16) << 6 | (column & 4) << 9;
+}
+
+/* Draw bytes @first to @last of row @row of the tile in @page, which is turned. */
 static void draw_turned_row(const struct surface *surface, const u8 *page, u32 row, u32 first,
 			    u32 last, u32 *to)
 {
 	u32 x = row * surface->pixel_bytes, y;
 
-	page += x / Y_COLUMN_BYTES * Y_COLUMN_PAGE_BYTES + x % Y_COLUMN_BYTES;
 	for (; first < last; first += surface->pixel_bytes, to += surface->step) {
 		y = Y_TILE_ROWS - 1 - first / surface->pixel_bytes;
-		convert(surface, page + y * Y_COLUMN_BYTES, to, surface->pixel_bytes);
+		convert(surface, page + in_y_tile(surface, x, y), to, surface->pixel_bytes);
 	}
 }
 
@@ -288,10 +303,7 @@ static void draw_tile_row(const struct surface *surface, const u8 *page, u32 row
 	}
 	for (; first < last; first += bytes) {
 		bytes = min(last - first, Y_COLUMN_BYTES - first % Y_COLUMN_BYTES);
-		convert(surface,
-			page + first / Y_COLUMN_BYTES * Y_COLUMN_PAGE_BYTES + row * Y_COLUMN_BYTES +
-				first % Y_COLUMN_BYTES,
-			to, bytes);
+		convert(surface, page + in_y_tile(surface, first, row), to, bytes);
 		to += surface->step * (s32)(bytes / surface->pixel_bytes);
 	}
 }

@@ -15,6 +15,7 @@
 #define LINEAR 0u
 #define X_TILED (1u << 10)
 #define Y_TILED (4u << 10)
+#define YF_TILED (5u << 10)
 
 static u32 page[GHYVI_PAGE_BYTES / 4];
 static struct ghyvi_picture picture;
@@ -117,6 +118,20 @@ static u64 y_tiled_byte(u32 x, u32 y, u32 stride)
 	return SURFACE + (tile << 12 | (x >> 4 & 7) << 9 | (y & 31) << 4 | (x & 15));
 }
 
+/* The bits of an address in a tile, from the highest one on: x y x y x, three of y, four of x. */
+static u32 in_yf_tile(u32 x, u32 y)
+{
+	return (x >> 6 & 1) << 11 | (y >> 4 & 1) << 10 | (x >> 5 & 1) << 9 | (y >> 3 & 1) << 8 |
+	       (x >> 4 & 1) << 7 | (y & 7) << 4 | (x & 15);
+}
+
+static u64 yf_tiled_byte(u32 x, u32 y, u32 stride)
+{
+	u64 tile = (u64)(y >> 5) * stride + (x >> 7);
+
+	return SURFACE + (tile << 12 | in_yf_tile(x, y));
+}
+
 static const struct layout {
 	u32 control, stride;
 	u64 (*byte)(u32 x, u32 y, u32 stride);
@@ -124,6 +139,7 @@ static const struct layout {
 	{ LINEAR, 50, linear_byte },
 	{ X_TILED, 7, x_tiled_byte },
 	{ Y_TILED, 25, y_tiled_byte },
+	{ YF_TILED, 25, yf_tiled_byte },
 };
 
 static u32 expand_565(u32 value)
@@ -234,12 +250,12 @@ static void ten_bits_a_channel_are_shown_as_eight(void **state)
  * does for a plane that is turned: column by column, each from the last tile to the first one, in
  * rows of @stride pages.
  */
-static u32 turned_pixel(u32 format, u32 x, u32 y, u32 tiles, u32 stride)
+static u32 turned_pixel(u32 format, bool yf, u32 x, u32 y, u32 tiles, u32 stride)
 {
 	u32 bytes = format == FORMAT_565 ? 2 : 4, byte = x * bytes;
 	u64 page_of = (u64)(byte / 128) * stride + tiles - 1 - y / 32;
-	u64 at = SURFACE + (page_of << 12 | (byte >> 4 & 7) << 9 | (y & 31) << 4 | (byte & 15));
-	u32 value;
+	u32 in_tile = (byte >> 4 & 7) << 9 | (y & 31) << 4 | (byte & 15), value;
+	u64 at = SURFACE + (page_of << 12 | (yf ? in_yf_tile(byte, y) : in_tile));
 
 	if (bytes == 2)
 		return expand_565(*(u16 *)fake_memory(at, 2));
@@ -302,7 +318,7 @@ static void a_plane_upside_down_begins_at_its_end(void **state)
 }
 
 /* By 90 degrees (1) and 270 degrees (3) clockwise. */
-static void a_turned_plane_shows_its_columns_as_rows(void **state)
+static void expect_turned(bool yf)
 {
 	static const u32 formats[] = { FORMAT_XRGB, FORMAT_XBGR, FORMAT_565 };
 	const u32 tiles = 6, stride = 8; /* the last pages of a row are padding */
@@ -313,7 +329,8 @@ static void a_turned_plane_shows_its_columns_as_rows(void **state)
 		for (turn = 1; turn <= 3; turn += 2)
 			for (p = 0; p < ARRAY_SIZE(turned_parts); p++) {
 				part = &turned_parts[p];
-				show_part(part, formats[f] | Y_TILED | turn, stride);
+				show_part(part, formats[f] | (yf ? YF_TILED : Y_TILED) | turn,
+					  stride);
 				draw_by(7 + p);
 				for (y = 0; y < 48; y++)
 					for (x = 0; x < 64; x++) {
@@ -324,7 +341,7 @@ static void a_turned_plane_shows_its_columns_as_rows(void **state)
 							     (turn == 1 ? i : part->width - 1 - i);
 							vy = part->y +
 							     (turn == 1 ? j : part->height - 1 - j);
-							expect = turned_pixel(formats[f], vy,
+							expect = turned_pixel(formats[f], yf, vy,
 									      tiles * 32 - 1 - vx,
 									      tiles, stride);
 						}
@@ -339,6 +356,12 @@ static void a_turned_plane_shows_its_columns_as_rows(void **state)
 	show(64, 48, FORMAT_XRGB | X_TILED | 3, 7);
 	draw_by(32);
 	assert_int_equal(pixel(3, 3), 0);
+}
+
+static void a_turned_plane_shows_its_columns_as_rows(void **state)
+{
+	expect_turned(false);
+	expect_turned(true);
 }
 
 static u32 expected_blend(u32 below, u32 cursor)
@@ -707,7 +730,7 @@ static void a_plane_that_is_off_or_unknown_is_black(void **state)
 				       1u << 24,
 				       6u << 24,
 				       12u << 24,
-				       FORMAT_XRGB | 5u << 10,
+				       FORMAT_XRGB | 6u << 10,
 				       FORMAT_XRGB | 2u << 10,
 				       FORMAT_XRGB | 1,
 				       FORMAT_XRGB | X_TILED | 3,
