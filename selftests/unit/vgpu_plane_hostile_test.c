@@ -1,22 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A hostile guest's screen, on the whole core: any registers over any GGTT, which another vCPU
- * changes meanwhile. Every byte of the guest's memory is the same, so every pixel is one of few
- * values. Anything else comes from memory that is not the guest's.
+ * A hostile guest's screen, on the whole core, of both generations: any registers over any GGTT,
+ * which another vCPU changes meanwhile; messages to the monitor, which comes and goes; frames and
+ * their CRCs. Every byte of the guest's memory is the same, so every pixel is one of few values.
+ * Anything else comes from memory that is not the guest's.
  */
 #include <pthread.h>
+#include <linux/hrtimer.h>
 #include "move_fixture.h"
 #include "random.h"
 #include "vgpu/display_regs.h"
+#include "vgpu/vgpu_types.h"
 
-#define DRAWS 100000u
-#define CHANGING_DRAWS 20000u
+/* One thread has nothing to race with: TSan, which is ten times as slow, only looks for threads. */
+#ifdef __SANITIZE_THREAD__
+#define TRIALS 10000u
+#else
+#define TRIALS 100000u
+#endif
+#define CHANGING_TRIALS 20000u
 #define BYTE 0x5au
 #define WINDOW_PAGES (MOVE_WINDOW_BYTES / GHYVI_PAGE_BYTES)
 #define ROWS 32u
 #define FADE 0x90u
 
 static struct move_host host;
+static bool broadwell;
+static u8 edid[GHYVI_EDID_BYTES_MAX];
+static u32 answers; /* of the monitor */
+static atomic64_t now_ns;
 static u32 page[GHYVI_PAGE_BYTES / 4];
 /* The colours that pixels may have, and the same as a table. */
 static u32 colours[20000];
@@ -74,11 +86,24 @@ static void allow_a_plane(void)
 	}
 }
 
+static u64 test_clock(void)
+{
+	return atomic64_read(&now_ns);
+}
+
+static void choose_profile(struct ghyvi_vgpu_params *params)
+{
+	params->profile = broadwell ? &ghyvi_profile_gen8 : &ghyvi_profile_gen9;
+}
+
 static int set_up(void **state)
 {
 	u32 i;
 
-	move_host_begin(&host, NULL);
+	atomic64_set(&now_ns, ktime_get_ns());
+	shim_clock = test_clock;
+	move_host_begin(&host, choose_profile);
+	ghyvi_vgpu_get_edid(host.vgpu, edid);
 	memset(move_ram, BYTE, MOVE_RAM_PAGES * GHYVI_PAGE_BYTES);
 	ghyvi_vgpu_set_display(host.vgpu, true);
 	ghyvi_vgpu_set_bar0(host.vgpu, MOVE_BAR0_GPA);
@@ -90,9 +115,22 @@ static int set_up(void **state)
 	return 0;
 }
 
+static int set_up_skylake(void **state)
+{
+	broadwell = false;
+	return set_up(state);
+}
+
+static int set_up_broadwell(void **state)
+{
+	broadwell = true;
+	return set_up(state);
+}
+
 static int tear_down(void **state)
 {
 	move_host_end(&host);
+	shim_clock = NULL;
 	return 0;
 }
 
@@ -151,19 +189,36 @@ static u32 plausible(struct random *r, u32 value)
 	}
 }
 
-static void change_plane(struct random *r, u32 at, u32 width, u32 height)
+static u32 plane_control(struct random *r)
 {
 	static const u32 formats[] = { 4u << 24, 4u << 24 | 1u << 20, 14u << 24, 2u << 24,
 				       2u << 24 | 1u << 20 };
-	static const u32 tilings[] = { 0, 1u << 10, 4u << 10, 4u << 10 | 1 };
+	static const u32 tilings[] = { 0, 1u << 10, 4u << 10, 4u << 10 | 1, 5u << 10, 5u << 10 | 1 };
 	static const u32 alphas[] = { 0, 0, 2u << 4, 3u << 4 };
 
-	move_wr(&host, PLANE_CTL_1_A + at,
-		plausible(r, 1u << 31 | formats[random_range(r, 0, 4)] |
-				     tilings[random_range(r, 0, 3)] |
-				     alphas[random_range(r, 0, 3)] |
-				     (random_range(r, 0, 3) ? 0 : PLANE_CTL_ROTATE_180)));
-	move_wr(&host, PLANE_STRIDE_1_A + at, plausible(r, random_range(r, 0, 40)));
+	return 1u << 31 | formats[random_range(r, 0, 4)] | tilings[random_range(r, 0, 5)] |
+	       alphas[random_range(r, 0, 3)] | (random_range(r, 0, 3) ? 0 : PLANE_CTL_ROTATE_180);
+}
+
+/* Of the first plane, or of the sprite. */
+static u32 broadwell_control(struct random *r, bool sprite)
+{
+	static const u32 formats[] = { 5u << 26, 6u << 26, 8u << 26, 10u << 26, 14u << 26 };
+	static const u32 sprites[] = { 1u << 25, 1u << 25 | 1u << 20, 2u << 25, 2u << 25 | 1u << 20,
+				       0 };
+	u32 i = random_range(r, 0, 4);
+
+	return 1u << 31 | (sprite ? sprites[i] : formats[i]) | random_range(r, 0, 1) << 10 |
+	       (random_range(r, 0, 3) ? 0 : DISP_ROTATE_180);
+}
+
+static void change_plane(struct random *r, u32 at, u32 width, u32 height)
+{
+	u32 control = broadwell ? broadwell_control(r, at & 0x100) : plane_control(r);
+
+	move_wr(&host, PLANE_CTL_1_A + at, plausible(r, control));
+	move_wr(&host, PLANE_STRIDE_1_A + at,
+		plausible(r, random_range(r, 0, 40) * (broadwell ? 64 : 1)));
 	move_wr(&host, PLANE_POS_1_A + at,
 		plausible(r, random_range(r, 0, 50) << 16 | random_range(r, 0, 50)));
 	move_wr(&host, PLANE_SIZE_1_A + at, plausible(r, height << 16 | width));
@@ -178,20 +233,127 @@ static void change_registers(struct random *r)
 {
 	static const u32 cursors[] = { 0, 0x27, 0x22, 0x23 };
 	u32 width = random_range(r, 0, 99), height = random_range(r, 0, 99), i;
+	u32 pipe = random_range(r, 0, broadwell ? 1 : 7) == 1 ? PIPE_NEXT_BYTES : 0;
 
 	/* Rarely the width is wild: such a band has up to 8192 columns. */
-	move_wr(&host, PIPEASRC,
+	move_wr(&host, PIPEASRC + pipe,
 		random_range(r, 0, 99) ? width << 16 | height : (u32)random_next(r));
-	move_wr(&host, PIPEACONF, random_range(r, 0, 99) ? 1u << 31 : 0);
+	move_wr(&host, PIPEACONF + pipe, random_range(r, 0, 99) ? 1u << 31 : 0);
 	for (i = 0; i < GHYVI_PLANES; i++)
-		change_plane(r, i * PLANE_NEXT_BYTES, width, height);
-	move_wr(&host, CURACNTR, plausible(r, cursors[random_range(r, 0, 3)]));
-	move_wr(&host, CURABASE, address(r));
-	move_wr(&host, CURAPOS,
+		change_plane(r, pipe + i * PLANE_NEXT_BYTES, width, height);
+	move_wr(&host, CURACNTR + pipe, plausible(r, cursors[random_range(r, 0, 3)]));
+	move_wr(&host, CURABASE + pipe, address(r));
+	move_wr(&host, CURAPOS + pipe,
 		plausible(r, (random_next(r) & 0x80008000) | random_range(r, 0, 127) << 16 |
 				     random_range(r, 0, 127)));
-	move_wr(&host, CUR_FBC_CTL_A,
+	move_wr(&host, CUR_FBC_CTL_A + pipe,
 		random_range(r, 0, 3) ? 0 : 1u << 31 | random_range(r, 0, 255));
+}
+
+static u32 aux_control(struct random *r)
+{
+	bool pch = random_range(r, 0, 7) ? broadwell : !broadwell;
+	u32 port = random_range(r, 0, 7) ? 1 : random_range(r, 1, 3);
+
+	return (pch ? PCH_DP_AUX_CH_CTL_B - DISPLAY_PORT_BYTES : DP_AUX_CH_CTL_A) +
+	       port * DISPLAY_PORT_BYTES;
+}
+
+/*
+ * Send a read or write of the DPCD or the EDID, or anything, of any size. Returns the first four
+ * bytes.
+ */
+static u32 begin_message(struct random *r, u32 control)
+{
+	static const u8 commands[] = { 8, 9, 9, 0, 4, 1, 5, 5 };
+	u32 command = commands[random_range(r, 0, 7)], i, count = random_range(r, 0, 15);
+	u32 target = command >= 8 ? random_range(r, 0, 0x700) : random_range(r, 0, 7) ? 0x50 : 0x30;
+	u32 message = plausible(r, command << 28 | target << 8 | count);
+
+	move_wr(&host, control + 4, message);
+	for (i = 8; i <= AUX_BYTES; i += 4)
+		move_wr(&host, control + i, random_next(r));
+	i = command & 1 ? 4 : 5 + count;
+	move_wr(&host, control,
+		plausible(r, DP_AUX_CH_CTL_SEND_BUSY | i << DP_AUX_CH_CTL_MESSAGE_SIZE_SHIFT));
+	return message;
+}
+
+static u8 byte_of(u32 control, u32 i)
+{
+	return move_rd(&host, control + 4 + (i & ~3u)) >> (24 - 8 * (i & 3));
+}
+
+/* An answer has nothing but what the monitor has: bytes of the EDID, and zeros behind its end. */
+static void send_message(struct random *r)
+{
+	u32 control = aux_control(r), message, status, bytes, i;
+	bool of_edid;
+
+	move_wr(&host, control, DP_AUX_CH_CTL_DONE | DP_AUX_CH_CTL_TIME_OUT_ERROR);
+	message = begin_message(r, control);
+	status = move_rd(&host, control);
+	if (!(status & DP_AUX_CH_CTL_DONE) || status & DP_AUX_CH_CTL_TIME_OUT_ERROR)
+		return;
+	answers++;
+	bytes = (status & DP_AUX_CH_CTL_MESSAGE_SIZE_MASK) >> DP_AUX_CH_CTL_MESSAGE_SIZE_SHIFT;
+	assert_in_range(bytes, 1, 17);
+	for (i = bytes; i < AUX_BYTES; i++)
+		assert_int_equal(byte_of(control, i), 0);
+	of_edid = (message >> 28 & ~4u) == 1 && !byte_of(control, 0);
+	for (i = 1; i < bytes && of_edid; i++)
+		assert_non_null(memchr(edid, byte_of(control, i), sizeof(edid)));
+}
+
+/* Frames pass, and the guest may want CRCs of them. */
+static void pass_frames(struct random *r)
+{
+	u32 pipe = random_range(r, 0, broadwell) * PIPE_NEXT_BYTES, n = random_range(r, 0, 4);
+	u32 isr = GEN8_DE_PIPE_ISR_A + (pipe ? GEN8_IRQ_BANK_SIZE : 0);
+
+	move_wr(&host, GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
+	move_wr(&host, isr + IRQ_IMR, plausible(r, ~(u32)GEN8_PIPE_CDCLK_CRC_DONE));
+	move_wr(&host, isr + IRQ_IER, plausible(r, ~0u));
+	move_wr(&host, PIPE_CRC_CTL_A + pipe,
+		random_range(r, 0, 7) ? 1u << 31 | random_range(r, 0, 7) << 28 : 0);
+	while (n--) {
+		atomic64_add(random_range(r, 0, NSEC_PER_SEC / 30), &now_ns);
+		shim_run_timers();
+		move_wr(&host, isr + IRQ_IIR, ~0u);
+		move_rd(&host, PIPEADSL + pipe);
+		/* That of a large picture takes long. */
+		if (move_rd(&host, PIPEASRC + pipe) <= 0x640064 && !random_range(r, 0, 3))
+			move_rd(&host, PIPE_CRC_RES_1_A + pipe);
+	}
+}
+
+/* What the host does with a display meanwhile. */
+static void change_host(struct random *r)
+{
+	switch (random_range(r, 0, 3)) {
+	case 0:
+		ghyvi_vgpu_pause(host.vgpu);
+		ghyvi_vgpu_resume(host.vgpu);
+		break;
+	default:
+		ghyvi_vgpu_set_connected(host.vgpu, random_range(r, 0, 3));
+	}
+}
+
+static void change_any(struct random *r)
+{
+	u32 i, n = random_range(r, 0, 9);
+
+	for (i = 0; i < 4; i++)
+		change_entry(r);
+	if (n == 0)
+		send_message(r);
+	else if (n == 1)
+		pass_frames(r);
+	else if (n == 2)
+		change_host(r);
+	else
+		change_registers(r);
 }
 
 /* The most pages that a band can have: Y tiles or rows of pixels, and rows of the cursor. */
@@ -229,18 +391,19 @@ static void draw_once(struct random *r)
 static void any_registers_over_any_ggtt_show_only_the_guests_memory(void **state)
 {
 	struct random r;
-	u32 i, k;
+	u32 i;
 
+	answers = 0;
 	random_seed(&r, 1);
 	for (i = 0; i < 4 * WINDOW_PAGES; i++)
 		change_entry(&r);
-	for (i = 0; i < DRAWS; i++) {
-		for (k = 0; k < 4; k++)
-			change_entry(&r);
-		change_registers(&r);
+	for (i = 0; i < TRIALS; i++) {
+		change_any(&r);
 		draw_once(&r);
 	}
-	assert_true(atomic64_read(&host.stats.display_faults) > DRAWS / 10);
+	assert_true(atomic64_read(&host.stats.display_faults) > TRIALS / 10);
+	assert_true(atomic64_read(&host.stats.interrupts) > TRIALS / 1000);
+	assert_true(answers > TRIALS / 100);
 	assert_true(atomic64_read(&host.stats.pinned_pages_now) > 0);
 }
 
@@ -254,6 +417,7 @@ static void *other_vcpu(void *unused)
 	while (!stop) {
 		change_entry(&r);
 		change_registers(&r);
+		begin_message(&r, aux_control(&r));
 	}
 	return NULL;
 }
@@ -267,19 +431,25 @@ static void another_vcpu_may_change_all_meanwhile(void **state)
 	random_seed(&r, 3);
 	stop = false;
 	assert_int_equal(pthread_create(&thread, NULL, other_vcpu, NULL), 0);
-	for (i = 0; i < CHANGING_DRAWS; i++)
+	for (i = 0; i < CHANGING_TRIALS; i++) {
+		if (!random_range(&r, 0, 9))
+			pass_frames(&r);
 		draw_once(&r);
+	}
 	stop = true;
 	pthread_join(thread, NULL);
 }
 
+#define SKYLAKE(f) cmocka_unit_test_setup_teardown(f, set_up_skylake, tear_down)
+#define BROADWELL(f) cmocka_unit_test_setup_teardown(f, set_up_broadwell, tear_down)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			any_registers_over_any_ggtt_show_only_the_guests_memory, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(another_vcpu_may_change_all_meanwhile, set_up,
-						tear_down),
+		SKYLAKE(any_registers_over_any_ggtt_show_only_the_guests_memory),
+		SKYLAKE(another_vcpu_may_change_all_meanwhile),
+		BROADWELL(any_registers_over_any_ggtt_show_only_the_guests_memory),
+		BROADWELL(another_vcpu_may_change_all_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
