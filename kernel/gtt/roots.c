@@ -24,7 +24,8 @@
  * submissions have passed since its last use, and one operation evicts at most GHYVI_EVICT_YOUNG
  * pages of young trees. Old trees are evicted without limit. But each of them was built before the
  * last GHYVI_EVICT_AGE submissions, so these submissions together evict at most tables_max pages of
- * old trees. An entry that is refused a table page after that keeps mapping scratch.
+ * old trees. Nor has a sync more than SYNC_PASSES_MAX passes. An entry that is refused a table page
+ * after that keeps mapping scratch.
  *
  * DOC: the policy "nested"
  *

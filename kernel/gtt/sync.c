@@ -32,6 +32,12 @@
 #include "internal.h"
 #include "../shadow/policies.h"
 
+/*
+ * Maximum number of passes over a tree for entries that are refused a table page. Each finds those
+ * of the level below; more are needed only if the guest goes on linking tables meanwhile.
+ */
+#define SYNC_PASSES_MAX 8u
+
 struct ranking {
 	struct ghyvi_table_page **tables;
 	u32 count;
@@ -299,12 +305,12 @@ static void retry_refused(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 /* Sync one tree. Others are evicted to make room for entries that were refused a table page. */
 static void sync_in_room(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 {
-	u32 refused;
+	u32 refused, passes;
 
-	for (;;) {
+	for (passes = 1;; passes++) {
 		sync_pass(gtt, root, false);
 		refused = refused_of(gtt, root);
-		if (!refused || !ghyvi_trees_evict(gtt, refused))
+		if (!refused || passes == SYNC_PASSES_MAX || !ghyvi_trees_evict(gtt, refused))
 			return;
 		retry_refused(gtt, root);
 	}

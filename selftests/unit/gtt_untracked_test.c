@@ -346,6 +346,52 @@ static void a_page_table_that_leaves_shared_tables_is_compared(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
+/* Another vCPU: whenever the sync begins again, it finds some more links to new tables. */
+static u64 last_pass;
+static u32 linked, links_left;
+
+static void link_more(void)
+{
+	u32 i;
+
+	if (fake.gtt->passes == last_pass)
+		return;
+	last_pass = fake.gtt->passes;
+	for (i = 0; i < 5 && links_left; i++, linked++, links_left--)
+		guest_page(PD_GFN)[1 + linked] = pte(DATA + linked);
+}
+
+/* Old trees are evicted for them, and each time all pages of the tree are compared again. */
+static void a_guest_that_links_more_and_more_does_not_prolong_a_sync(void **state)
+{
+	struct ghyvi_root *root;
+	u64 passes;
+	u32 i;
+
+	limit_tables(GHYVI_TABLES_MIN);
+	for (i = 0; i < 63; i++) {
+		build_tree(FIRST_FREE_GFN + 4 * i);
+		get_root4(FIRST_FREE_GFN + 4 * i);
+	}
+	put_all_roots();
+	build_tree(PML4_GFN);
+	root = get_root4(PML4_GFN);
+	for (i = 0; i < GHYVI_EVICT_AGE; i++)
+		ghyvi_gtt_sync(fake.gtt, root);
+	passes = fake.gtt->passes;
+	links_left = 300;
+	shim_on_resched = link_more;
+	ghyvi_gtt_sync(fake.gtt, root);
+	shim_on_resched = NULL;
+	assert_in_range(fake.gtt->passes - passes, 2, 16);
+	/* What is left to do is done when the guest has stopped. */
+	for (i = 0; i < 4; i++)
+		ghyvi_gtt_sync(fake.gtt, root);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
+	for (i = 0; i < linked; i++)
+		assert_false(is_scratch(shadow_table(ghyvi_root_dma(root), 2, 0u, 0u)[1 + i]));
+}
+
 /* The hypervisor fails to protect a directory, so its stores do not trap under any policy. */
 static void a_freed_table_is_found_without_protection(void **state)
 {
@@ -677,6 +723,7 @@ int main(void)
 		RELAXED_TEST(a_page_table_that_changes_trees_is_compared_for_the_new_one_only),
 		RELAXED_TEST(a_guest_that_goes_on_storing_does_not_prolong_a_sync),
 		RELAXED_TEST(a_page_table_that_leaves_shared_tables_is_compared),
+		RELAXED_TEST(a_guest_that_links_more_and_more_does_not_prolong_a_sync),
 		RELAXED_TEST(a_freed_table_is_found_without_protection),
 		RELAXED_TEST(a_freed_table_is_found_after_a_switch_to_nested),
 		RELAXED_TEST(a_freed_table_is_mapped_in_the_aperture),
