@@ -7,6 +7,9 @@
  * The clock counts what the case takes, not what other work on the machine takes from it. While a
  * thread of the program runs, waits for a CPU or waits for a disk, CPU time counts. While all
  * threads sleep, as in a deadlock, time counts.
+ *
+ * It also counts the threads that the cases start (--wrap, too), and says so at the end: `run` wants
+ * TSan for programs that have some.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -45,6 +48,20 @@ static long long limit_ns;
 static unsigned int seconds;
 
 static const struct CMUnitTest *this_test;
+
+static unsigned int threads; /* started by cases */
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*function)(void *),
+			  void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*function)(void *),
+			  void *arg);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*function)(void *),
+			  void *arg)
+{
+	__atomic_fetch_add(&threads, 1, __ATOMIC_RELAXED);
+	return __real_pthread_create(thread, attr, function, arg);
+}
 
 static void say(const char *text)
 {
@@ -190,7 +207,7 @@ static void start_watching(void)
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&clock_of.changed, &monotonic);
-	if (seconds && !pthread_create(&thread, NULL, watch, NULL))
+	if (seconds && !__real_pthread_create(&thread, NULL, watch, NULL))
 		pthread_detach(thread);
 }
 
@@ -252,5 +269,7 @@ int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *co
 	bound_case("the start of the program");
 	status = __real__cmocka_run_group_tests(name, all, count, setup, teardown);
 	free(all);
+	if (__atomic_load_n(&threads, __ATOMIC_RELAXED))
+		printf("# %u threads\n", threads);
 	return status;
 }
