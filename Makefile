@@ -445,7 +445,8 @@ bench-audit bench-engine bench-mm bench-switch:
 
 test-hostile: modules guest-programs tools
 	@GHYVI_HOSTILE_TRIALS=$(or $(TRIALS),100000) GHYVI_LAB_NAME=hostile \
-		selftests/lab/run$(if $(DEBUG),-debug) hostile_guest
+		selftests/lab/run$(if $(DEBUG),-debug) hostile_guest \
+		hostile_guest_with_two_vgpus_does_not_affect_other_guest
 
 shell-host shell-guest: modules guest-programs
 	@tools/setup --check lab

@@ -6,7 +6,7 @@ import re
 import fixture
 import hostlib
 from hostlib import eventually, read, require
-from ktap import say, test
+from ktap import long_test, say, test
 
 SLOW = "--objects 2 --kib 16 --stride 512"
 WINDOW_MIB = 64  # of a vGPU of type _4
@@ -34,7 +34,7 @@ def gtt_mappings_reach_their_objects_under_all_policies_on_gen9():
     mappings_work("gen9")
 
 
-@test
+@long_test
 def gtt_mappings_reach_their_objects_under_all_policies_on_gen8():
     mappings_work("gen8")
 

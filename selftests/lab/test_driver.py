@@ -73,7 +73,7 @@ def guest_survives_reboot():
     guest.must_run("blitcheck --rounds 2 --contexts 2")
 
 
-@test
+@long_test
 def killing_qemu_during_driver_load_leaks_nothing():
     """The same vGPU serves one guest after the other."""
     with fixture.vgpus("gen9_4") as (vgpu,):

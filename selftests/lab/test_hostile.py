@@ -11,7 +11,7 @@ import hostlib
 import patience
 from hostile import Attacker, add_up, can_measure
 from hostlib import Guest, driver_trouble, require, require_figure
-from ktap import say, test
+from ktap import long_test, say, test
 
 SHORT_HEARTBEAT_MS = 1000
 HOST_LINES_MAX = 12  # DEFAULT_RATELIMIT_BURST, and the kernel's line about suppressed messages
@@ -196,7 +196,7 @@ def hostile_guest_does_not_affect_other_guest():
                        f"{entry['name']} costs the host {entry['ratio']:.2f} times its own time")
 
 
-@test
+@long_test
 def hostile_guest_with_two_vgpus_does_not_affect_other_guest():
     """The same attacks from one vGPU of a guest that has two; the results are written to
     hostile-two.json.

@@ -60,7 +60,7 @@ def two_guests_are_isolated():
         require(vgpus[1].stat("engine_errors") == 0 and vgpus[1].stat("engine_resets") == 0, "the other vGPU was reset")
 
 
-@test
+@long_test
 def killing_a_busy_guest_does_not_affect_the_other():
     """At the kill, a thread of its QEMU may be dispatching a workload of the other guest."""
     vgpu, good = fixture.guest("gen9")

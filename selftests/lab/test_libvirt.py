@@ -78,7 +78,8 @@ def domain_xml(machine, screen=False, emulator=None):
     root.find("vcpu").text = "1"
     root.find("os/type").set("machine", machine)
     for tag, text in (("kernel", boot_file("KERNEL")), ("initrd", boot_file("INITRD")),
-                      ("cmdline", "console=ttyS0 loglevel=5 panic=-1 mitigations=off nokaslr no_timer_check tsc=reliable")):
+                      ("cmdline", "console=ttyS0 loglevel=5 panic=-1 mitigations=off nokaslr no_timer_check tsc=reliable "
+                                  "cryptomgr.notests")):
         xml.SubElement(root.find("os"), tag).text = text
     if os.environ.get("GHYVI_ACCEL") == "tcg":
         for name in TCG_LACKS:
@@ -333,7 +334,7 @@ def libvirt_shows_the_firmware_of_the_example_domain():
         eventually(lambda: vgpu.state() == "created", "release of the vGPU", 60)
 
 
-@test
+@long_test
 def libvirt_shows_what_i915_draws():
     """virsh screenshot is the picture that a program in the guest draws."""
     setup()

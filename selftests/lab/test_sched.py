@@ -10,7 +10,7 @@ import fixture
 import hostlib
 import patience
 from hostlib import driver_trouble, must_run, read, require, require_figure, write
-from ktap import say, test
+from ktap import long_test, say, test
 
 POLICIES = ("fifo", "credit", "band", "fair")
 SWITCH_FOR_S = 8
@@ -83,7 +83,7 @@ def finished(work, what):
     say(f"{what}: {out.strip().splitlines()[-1]}")
 
 
-@test
+@long_test
 def blitcheck_passes_while_the_scheduler_changes():
     made = pair()
     for _, guest in made:
