@@ -55,8 +55,6 @@ static inline void *memdup_user(const void *from, size_t bytes)
 	return copy;
 }
 
-#define fatal_signal_pending(task) false
-
 static inline u16 get_unaligned_le16(const void *p)
 {
 	const u8 *b = p;
