@@ -54,6 +54,7 @@ struct ghyvi_remap {
  *	opened. Set without a lock; freed when nothing can use it.
  * @picture: what the region shows; height 0: the plane is off
  * @next: first row of the band that is drawn next
+ * @due: number of bands that are drawn whatever time that takes
  * @queried_ns, @changed_ns: when the plane was queried last, and when that found a change
  * @credit_ns: time that may be used to look for changes
  *
@@ -63,6 +64,7 @@ struct ghyvi_screen {
 	void *memory;
 	struct ghyvi_picture picture;
 	u32 next;
+	u32 due;
 	u64 queried_ns, changed_ns;
 	s64 credit_ns;
 };

@@ -21,6 +21,9 @@
  * (a flip, the cursor moved) or after it has found a change. Otherwise it may use 1/IDLE_SHARE of
  * the time that passes, and goes on where the last one has stopped. A screen that has changed
  * within ACTIVE_NS gets 1/ACTIVE_SHARE.
+ *
+ * A guest can make it take long to read its pages. So a query that has taken QUERY_NS leaves the
+ * rest of the picture to the next one.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -38,6 +41,7 @@
 #define IDLE_SHARE 256
 #define ACTIVE_SHARE 64
 #define ACTIVE_NS NSEC_PER_SEC
+#define QUERY_NS NSEC_PER_SEC
 
 #define PIXEL_BYTES 4u
 
@@ -122,23 +126,27 @@ static bool draw_band(struct ghyvi_device *device, const struct ghyvi_picture *p
 static void refresh(struct ghyvi_device *device, const struct ghyvi_picture *picture, void *memory)
 {
 	struct ghyvi_screen *screen = &device->screen;
-	bool all = memcmp(picture, &screen->picture, sizeof(*picture));
 	u64 now = ktime_get_ns();
 	u32 share = now - screen->changed_ns < ACTIVE_NS ? ACTIVE_SHARE : IDLE_SHARE;
 	u32 rows = ghyvi_picture_band(picture), bands = DIV_ROUND_UP(picture->height, rows), i;
 
+	if (memcmp(picture, &screen->picture, sizeof(*picture)))
+		screen->due = bands;
 	screen->picture = *picture;
 	screen->credit_ns += (s64)div_u64(now - screen->queried_ns, share);
 	screen->queried_ns = now;
-	for (i = 0; i < bands && (all || screen->credit_ns > 0); i++) {
+	for (i = 0; i < bands && (screen->due || screen->credit_ns > 0); i++) {
 		u64 begun = ktime_get_ns();
 
+		if (begun - now >= QUERY_NS)
+			return;
 		if (screen->next >= picture->height)
 			screen->next = 0;
 		if (draw_band(device, picture, screen->next, memory)) {
-			all = true;
+			screen->due = max(screen->due, bands - i);
 			screen->changed_ns = now;
 		}
+		screen->due -= !!screen->due;
 		screen->next += rows;
 		screen->credit_ns -= (s64)(ktime_get_ns() - begun);
 		cond_resched();
@@ -156,6 +164,7 @@ static void blank_region(struct ghyvi_device *device)
 		memset(screen->memory, 0, ghyvi_display_bytes(device));
 	memset(&screen->picture, 0, sizeof(screen->picture));
 	screen->next = 0;
+	screen->due = 0;
 }
 
 /* While the vGPU is paused, the plane is what it was. */

@@ -211,6 +211,41 @@ static void an_idle_screen_is_not_read_as_a_whole(void **state)
 	assert_true(reads >= HEIGHT);
 }
 
+static u64 now_ns;
+
+static u64 slow_clock(void)
+{
+	return now_ns;
+}
+
+static void slow_read(void)
+{
+	now_ns += 20 * NSEC_PER_MSEC;
+}
+
+/* A guest can make each of its pages take long. QEMU's other work must not wait for all of them. */
+static void a_slow_picture_takes_several_queries(void **state)
+{
+	unsigned int queries;
+	u64 began;
+
+	shim_clock = slow_clock;
+	now_ns = NSEC_PER_SEC;
+	show(WIDTH, HEIGHT);
+	gtt.in_access = slow_read;
+	for (queries = 0; !queries || it.screen.due; queries++) {
+		began = now_ns;
+		assert_int_equal(ask(), 0);
+		assert_int_equal(plane.height, HEIGHT);
+		assert_in_range(now_ns - began, 1, 3 * NSEC_PER_SEC);
+		assert_in_range(queries, 0, 20);
+	}
+	gtt.in_access = NULL;
+	shim_clock = NULL;
+	assert_in_range(queries, 3, 20);
+	assert_true(shows(SURFACE));
+}
+
 static void a_display_that_is_switched_off_is_blank(void **state)
 {
 	show(WIDTH, HEIGHT);
@@ -424,6 +459,7 @@ int main(void)
 		DISPLAY_TEST(a_flip_is_shown_at_once),
 		DISPLAY_TEST(a_changed_pixel_is_found),
 		DISPLAY_TEST(an_idle_screen_is_not_read_as_a_whole),
+		DISPLAY_TEST(a_slow_picture_takes_several_queries),
 		DISPLAY_TEST(a_display_that_is_switched_off_is_blank),
 		DISPLAY_TEST(a_paused_screen_stays_as_it_is),
 		DISPLAY_TEST(a_picture_of_another_size_leaves_nothing_behind),
