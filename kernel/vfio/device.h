@@ -221,7 +221,7 @@ void ghyvi_display_close(struct ghyvi_device *device);
 int ghyvi_display_query(struct ghyvi_device *device, struct vfio_device_gfx_plane_info *plane);
 /*
  * Allocate the picture with its header, struct ghyvi_screen_header, to be freed by vfree(). Returns
- * the size in bytes, -ENOMEM, or an errno of ghyvi_vgpu_get_picture().
+ * the size in bytes, -ENOMEM, -EINTR (killed), or an errno of ghyvi_vgpu_get_picture().
  */
 ssize_t ghyvi_display_capture(struct ghyvi_device *device, void **frame);
 

@@ -30,6 +30,7 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
@@ -258,12 +259,20 @@ static ssize_t capture_locked(struct ghyvi_device *device, void **frame)
 		.stride = picture.width * PIXEL_BYTES,
 	};
 	for (y = 0; y < picture.height; y += rows) {
+		if (fatal_signal_pending(current)) {
+			ret = -EINTR;
+			break;
+		}
 		rows = min(GHYVI_BAND_ROWS, picture.height - y);
 		ghyvi_vgpu_draw(device->vgpu, &picture, y, rows,
 				(u32 *)(header + 1) + (size_t)y * picture.width, page);
 		cond_resched();
 	}
 	free_page((unsigned long)page);
+	if (ret) {
+		vfree(header);
+		return ret;
+	}
 	*frame = header;
 	return (ssize_t)bytes;
 }

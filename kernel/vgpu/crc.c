@@ -9,6 +9,7 @@
 #include <linux/crc32.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "vgpu_types.h"
 
@@ -34,7 +35,7 @@ static void choose_source(const struct vgpu_display_kind *kind, struct ghyvi_pic
 
 /*
  * The guest's own thread computes it, 6 ms for 1920x1080, so it is the guest that pays. Without
- * memory it is 0, as that of no picture.
+ * memory it is 0, as that of no picture. Nobody reads that of a VM that is being killed.
  */
 u32 vgpu_crc(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *shown, u32 control)
 {
@@ -45,7 +46,7 @@ u32 vgpu_crc(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *shown, u32 con
 	if (!scratch)
 		return 0;
 	choose_source(vgpu->params.profile->display, &picture, control);
-	for (first = 0; first < picture.height; first += rows) {
+	for (first = 0; first < picture.height && !fatal_signal_pending(current); first += rows) {
 		rows = min(ghyvi_picture_band(&picture), picture.height - first);
 		ghyvi_vgpu_draw(vgpu, &picture, first, rows, scratch->band, scratch->page);
 		crc = crc32_le(crc, (const void *)scratch->band,

@@ -413,6 +413,14 @@ static void a_capture_is_the_whole_picture(void **state)
 		assert_int_equal(((u32 *)(header + 1))[i], ((u32 *)gtt.memory)[i] & 0xffffff);
 	vfree(frame);
 	assert_null(it.screen.memory);
+	/* However long the guest makes it take, whoever looks can be killed. */
+	shim_killed = true;
+	reads = 0;
+	gtt.in_access = count_read;
+	assert_int_equal(ghyvi_display_capture(&it, &frame), -EINTR);
+	gtt.in_access = NULL;
+	shim_killed = false;
+	assert_int_equal(reads, 0);
 }
 
 static int set_up(void **state)

@@ -467,6 +467,28 @@ static void a_paused_guests_memory_is_not_read(void **state)
 	assert_int_equal(second, expected_crc(false));
 }
 
+static void be_killed(void)
+{
+	count_access();
+	shim_killed = true;
+}
+
+/* A guest can make each page take long, but a VM that is killed has to end. */
+static void the_thread_of_a_killed_vm_computes_no_further(void **state)
+{
+	u32 number, whole;
+
+	wr(PIPE_CRC_CTL_A, PIPE_CRC_ENABLE | PIPE_CRC_SOURCE_DMUX_SKL);
+	accesses = 0;
+	next_crc(&number);
+	whole = accesses;
+	accesses = 0;
+	gtt.in_access = be_killed;
+	next_crc(&number);
+	shim_killed = false;
+	assert_in_range(accesses, 1, whole / 2);
+}
+
 static void a_reset_leaves_no_crc(void **state)
 {
 	wr(PIPE_CRC_CTL_A, WHOLE_PIPE);
@@ -501,6 +523,7 @@ int main(void)
 		TEST(the_guest_has_as_much_time_as_a_slow_crc_takes),
 		TEST(a_crc_that_is_not_wanted_any_more_stops_no_frame),
 		TEST(a_paused_guests_memory_is_not_read),
+		TEST(the_thread_of_a_killed_vm_computes_no_further),
 		TEST(a_reset_leaves_no_crc),
 	};
 
