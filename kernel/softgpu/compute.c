@@ -331,15 +331,21 @@ static int execute(struct softgpu_engine *engine, struct softgpu_worker *worker,
 static int skip(struct softgpu_engine *engine, const char *why)
 {
 	struct softgpu_client *client = engine->client;
-	struct softgpu_job *job = softgpu_job(engine->job);
 
 	if (!client->told)
 		ghyvi_report(client->base.params.reporter, "kernels are not executed: %s", why);
 	client->told = true;
-	job->groups = 0;
-	kvfree(job->group); /* of a worker that was there before */
-	job->group = NULL;
 	return SOFTGPU_OK;
+}
+
+/* A dispatch that a worker has begun, here or before a move, is not taken for complete. */
+static int do_without_worker(struct softgpu_engine *engine)
+{
+	const struct softgpu_job *job = softgpu_job(engine->job);
+
+	if (job->groups || job->group)
+		return softgpu_error(engine, "execution units have gone");
+	return skip(engine, "no process of ghyvi-eud");
 }
 
 int softgpu_compute(struct softgpu_engine *engine)
@@ -360,7 +366,7 @@ int softgpu_compute(struct softgpu_engine *engine)
 		if (verdict)
 			return verdict;
 		if (!worker)
-			return skip(engine, "no process of ghyvi-eud");
+			return do_without_worker(engine);
 		gone = false;
 		if (engine->packet_dwords <= GHYVI_EU_COMMAND_DWORDS)
 			verdict = execute(engine, worker, &gone);
