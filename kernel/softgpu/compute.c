@@ -119,11 +119,14 @@ static int serve_fault(struct softgpu_engine *engine, struct softgpu_worker *wor
 	fault = worker->fault;
 	spin_unlock(&worker->lock);
 	err = softgpu_map(engine, SOFTGPU_PPGTT, fault.address, fault.write, &fault.pointer);
+	fault.drops = !err && !fault.pointer;
+	if (fault.drops) /* loads still read the page */
+		err = softgpu_map(engine, SOFTGPU_PPGTT, fault.address, false, &fault.pointer);
 	fault.err = err ? -EFAULT : 0;
 	fault.count = 1;
 	fault.zeros = !err && softgpu_is_zeros(fault.pointer);
 	fault.generation = engine->client_generation;
-	if (!err && fault.pointer && !fault.zeros)
+	if (!err && !fault.drops && !fault.zeros)
 		fault.count = softgpu_contiguous(engine, fault.address, fault.pointer,
 						 fault.pages * GHYVI_PAGE_BYTES, fault.write) /
 			      GHYVI_PAGE_BYTES;

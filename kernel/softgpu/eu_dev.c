@@ -6,7 +6,6 @@
  */
 #include <linux/build_bug.h>
 #include <linux/fs.h>
-#include <linux/highmem.h>
 #include <linux/io.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
@@ -20,18 +19,51 @@
 #include "eu_dev.h"
 #include "workers.h"
 
+/* One instruction can store to two pages, and each of them may be replaced. */
+#define EU_SINKS 4
+
 /*
  * @base: the worker
  * @mapping: of this file alone; its pages are GPU addresses
- * @sink: takes stores that have no effect
+ * @sinks: copies of pages whose stores have no effect, to take them; protected by @base->insert
+ * @sinks.page: the copy
+ * @sinks.address: of what it is a copy
+ * @sinks.used: it is mapped
+ * @next_sink: the one that is used longest
  * @process: of the first thread that asked for a dispatch, or NULL
  */
 struct eu_file {
 	struct softgpu_worker *base;
 	struct address_space mapping;
-	struct page *sink;
+	struct {
+		struct page *page;
+		u64 address;
+		bool used;
+	} sinks[EU_SINKS];
+	unsigned int next_sink;
 	struct pid *process;
 };
+
+/*
+ * Copy a page into a sink. Called with the worker's insert mutex held, so the page stays: whoever
+ * unpins it takes the worker's pages away first.
+ */
+static struct page *eu_sink(struct eu_file *eu, const struct softgpu_worker_fault *fault)
+{
+	unsigned int index = eu->next_sink;
+	void *copy = page_address(eu->sinks[index].page);
+
+	eu->next_sink = (index + 1) % EU_SINKS;
+	if (eu->sinks[index].used)
+		unmap_mapping_range(&eu->mapping, (loff_t)eu->sinks[index].address, PAGE_SIZE, 1);
+	if (fault->zeros)
+		clear_page(copy);
+	else
+		copy_page(copy, fault->pointer);
+	eu->sinks[index].address = fault->address;
+	eu->sinks[index].used = true;
+	return eu->sinks[index].page;
+}
 
 static vm_fault_t eu_insert(struct eu_file *eu, struct vm_fault *vmf,
 			    const struct softgpu_worker_fault *fault)
@@ -39,14 +71,16 @@ static vm_fault_t eu_insert(struct eu_file *eu, struct vm_fault *vmf,
 	/* Without write access, unless it was asked for: the first store must be seen. */
 	pgprot_t prot = fault->write ? vm_get_page_prot(vmf->vma->vm_flags) :
 				       vmf->vma->vm_page_prot;
-	unsigned long pfn = page_to_pfn(eu->sink);
 	vm_fault_t result = VM_FAULT_NOPAGE;
+	unsigned long pfn;
 	unsigned int i;
 
-	if (fault->pointer && !fault->zeros)
-		pfn = PHYS_PFN(virt_to_phys(fault->pointer));
-	else if (!fault->write)
+	if (fault->drops)
+		pfn = page_to_pfn(eu_sink(eu, fault));
+	else if (fault->zeros)
 		pfn = page_to_pfn(ZERO_PAGE(0));
+	else
+		pfn = PHYS_PFN(virt_to_phys(fault->pointer));
 	for (i = 0; i < fault->count && result == VM_FAULT_NOPAGE; i++)
 		result = vmf_insert_pfn_prot(vmf->vma, vmf->address + i * PAGE_SIZE, pfn + i, prot);
 	return result;
@@ -109,9 +143,11 @@ static const struct vm_operations_struct eu_vm_ops = {
 static void eu_take_pages(void *private)
 {
 	struct eu_file *eu = private;
+	unsigned int i;
 
 	unmap_mapping_range(&eu->mapping, 0, GHYVI_EU_CONTROL_OFFSET, 1);
-	clear_highpage(eu->sink); /* the next dispatch may be another context's */
+	for (i = 0; i < EU_SINKS; i++)
+		eu->sinks[i].used = false;
 }
 
 static void eu_kill(void *private)
@@ -225,19 +261,32 @@ static long eu_ioctl(struct file *file, unsigned int command, unsigned long argu
 	return -ENOTTY;
 }
 
+static void eu_free(struct eu_file *eu)
+{
+	unsigned int i;
+
+	for (i = 0; i < EU_SINKS; i++)
+		if (eu->sinks[i].page)
+			__free_page(eu->sinks[i].page);
+	kfree(eu);
+}
+
 static int eu_open(struct inode *inode, struct file *file)
 {
 	struct eu_file *eu = kzalloc(sizeof(*eu), GFP_KERNEL_ACCOUNT);
+	unsigned int i;
 
 	if (!eu)
 		return -ENOMEM;
-	eu->sink = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (eu->sink)
+	for (i = 0; i < EU_SINKS; i++) {
+		eu->sinks[i].page = alloc_page(GFP_KERNEL_ACCOUNT);
+		if (!eu->sinks[i].page)
+			break;
+	}
+	if (i == EU_SINKS)
 		eu->base = softgpu_worker_create(&eu_worker_ops, eu);
 	if (!eu->base) {
-		if (eu->sink)
-			__free_page(eu->sink);
-		kfree(eu);
+		eu_free(eu);
 		return -ENOMEM;
 	}
 	/* One of its own: pages of one file are taken away without a look at the others. */
@@ -257,8 +306,7 @@ static int eu_release(struct inode *inode, struct file *file)
 	softgpu_worker_put(eu->base);
 	file->f_mapping = inode->i_mapping;
 	put_pid(eu->process);
-	__free_page(eu->sink);
-	kfree(eu);
+	eu_free(eu);
 	return 0;
 }
 

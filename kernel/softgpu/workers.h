@@ -68,8 +68,9 @@ struct softgpu_group *softgpu_group_create(size_t bytes);
  * @err: answer: 0, -EFAULT: not mapped, -EAGAIN: no dispatch is being executed
  * @generation: answer: generation of the client that @pointer belongs to
  * @count: answer: pages from @address on that are contiguous from @pointer on, 1 to @pages
- * @pointer: answer: the first page; NULL: stores have no effect
+ * @pointer: answer: the first page
  * @zeros: answer: the page reads as zeros; @pointer is not valid
+ * @drops: answer: stores have no effect
  */
 struct softgpu_worker_fault {
 	u64 address;
@@ -81,6 +82,7 @@ struct softgpu_worker_fault {
 	unsigned int count;
 	u8 *pointer;
 	bool zeros;
+	bool drops;
 };
 
 enum softgpu_worker_state {

@@ -14,6 +14,7 @@ from ktap import say, test
 EUD = os.environ.get("GHYVI_EUD") or f"{hostlib.TREE}/build/ghyvi-eud"
 RESULT = "eucheck --rounds 3 | grep 'hash ac2c1dc5'"  # as on the emulated GPU: selftests/native/test_native.py
 MANY_GROUPS = "eucheck --contexts 3 --groups 20000 --preemptible"
+READ_ONLY = "eucheck --kernel copies"
 TIMEOUT_S = 120
 HOSTILE_ROUNDS = 2
 
@@ -64,6 +65,7 @@ def kernels_of_two_guests_compute():
                 lines = dict(line.split(":", 1) for line in status)
             require(lines["Seccomp"].strip() == "2" and lines["Uid"].split()[1] != "0", f"not confined: {lines}")
             say(f"user {lines['Uid'].split()[1]}, memory {lines['VmRSS'].strip()}")
+        guests[0].must_run(READ_ONLY, TIMEOUT_S)
 
 
 @test

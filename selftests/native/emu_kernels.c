@@ -33,6 +33,25 @@ static void adds(struct code *c)
 	emit_end(c);
 }
 
+static void copies(struct code *c)
+{
+	unsigned int n;
+
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 127), VEC(EU_UD, 0)));
+	no_mask(emit2(c, EU_MUL, 8, VEC(EU_UD, 10), ONE(EU_UD, 127, 4), IMM(EU_UD, 32)));
+	for (n = 1; n < 8; n++)
+		no_mask(emit2(c, EU_ADD, 1, ONE(EU_UD, 10, n * 4), ONE(EU_UD, 10, n * 4),
+			      IMM(EU_UD, n * 4)));
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 11), IMM(EU_UD, ~0u)));
+	no_mask(emit2(c, EU_ADD, 8, VEC(EU_UD, 12), VEC(EU_UD, 10), IMM(EU_UD, EMU_COPIES_BYTES)));
+	no_mask(emit2(c, EU_ADD, 8, VEC(EU_UD, 14), VEC(EU_UD, 12), IMM(EU_UD, EMU_COPIES_BYTES)));
+	emit_send(c, 8, DATA_PORT, 0, 10, PAYLOAD(2u) | UNTYPED_WRITE | STATELESS, false);
+	emit_send(c, 8, DATA_PORT, 15, 12, PAYLOAD(1u) | RESPONSE(1u) | UNTYPED_READ | STATELESS,
+		  false);
+	emit_send(c, 8, DATA_PORT, 0, 14, PAYLOAD(2u) | UNTYPED_WRITE | STATELESS, false);
+	emit_end(c);
+}
+
 static void wild(struct code *c)
 {
 	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 10), IMM(EU_UD, 0x7fff0000)));
@@ -133,6 +152,9 @@ size_t emu_kernel_put(enum emu_kernel kernel, void *code)
 		break;
 	case EMU_KERNEL_SHARES:
 		shares(&c);
+		break;
+	case EMU_KERNEL_COPIES:
+		copies(&c);
 		break;
 	case EMU_KERNEL_UNSUPPORTED:
 		emit2(&c, EU_PLN, 8, VEC(EU_F, 10), VEC(EU_F, 11), VEC(EU_F, 12));

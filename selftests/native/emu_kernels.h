@@ -19,7 +19,14 @@ enum emu_kernel {
 	 * EMU_KERNEL_ADDS has it; see emu_kernel_shares_result().
 	 */
 	EMU_KERNEL_SHARES,
+	/*
+	 * Each lane stores to the first EMU_COPIES_BYTES, as EMU_KERNEL_ADDS, and then copies the
+	 * dword that is EMU_COPIES_BYTES further on to another EMU_COPIES_BYTES further on.
+	 */
+	EMU_KERNEL_COPIES,
 };
+
+#define EMU_COPIES_BYTES 2048u
 
 /* Write the instructions to @code; returns their bytes. */
 size_t emu_kernel_put(enum emu_kernel kernel, void *code);

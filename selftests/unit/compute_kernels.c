@@ -22,7 +22,10 @@ static void *map(void *context, uint64_t address, enum eu_access access)
 
 	if (softgpu_worker_fault(unit->worker, &fault) || fault.err)
 		return NULL;
-	return fault.zeros ? zeros : fault.pointer ?: sink;
+	if (!fault.drops)
+		return fault.zeros ? zeros : fault.pointer;
+	memcpy(sink, fault.zeros ? zeros : fault.pointer, sizeof(sink));
+	return sink;
 }
 
 static const struct eu_memory_ops memory_ops = { .map = map };

@@ -91,6 +91,17 @@ int gem_create(const struct gem *gem, uint64_t bytes, uint32_t *handle)
 	return ret;
 }
 
+int gem_read_only(const struct gem *gem, void *pages, uint64_t bytes, uint32_t *handle)
+{
+	struct drm_i915_gem_userptr user = { .user_ptr = (uintptr_t)pages,
+					     .user_size = bytes,
+					     .flags = I915_USERPTR_READ_ONLY };
+	int ret = call(gem, DRM_IOCTL_I915_GEM_USERPTR, &user);
+
+	*handle = user.handle;
+	return ret;
+}
+
 void gem_destroy(const struct gem *gem, uint32_t handle)
 {
 	struct drm_gem_close arguments = { .handle = handle };

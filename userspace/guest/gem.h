@@ -40,6 +40,8 @@ void gem_close(struct gem *gem);
  */
 int gem_another_context(const struct gem *gem, struct gem *another);
 int gem_create(const struct gem *gem, uint64_t bytes, uint32_t *handle);
+/* Make an object of whole pages of the program, which the GPU may only read. */
+int gem_read_only(const struct gem *gem, void *pages, uint64_t bytes, uint32_t *handle);
 void gem_destroy(const struct gem *gem, uint32_t handle);
 int gem_write(const struct gem *gem, uint32_t handle, uint64_t offset, const void *data,
 	      uint64_t bytes);

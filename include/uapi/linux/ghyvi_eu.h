@@ -6,10 +6,10 @@
  * the device and called GHYVI_EU_ACCEPT is the execution units of one vGPU. GHYVI_EU_NEXT hands it
  * one dispatch (GPGPU_WALKER or MEDIA_OBJECT) after the other. It sees the vGPU's memory by mmap():
  * file offset = GPU address, below 2^48. A page that it touches is translated through the shadow
- * tables of the context whose dispatch it executes, and mapped; a page that the guest may not write
- * takes stores that have no effect for the guest. SIGBUS: the address is not mapped in the context,
- * or no dispatch is being executed. The kernel takes all pages away when the guest changes its
- * tables, and at GHYVI_EU_NEXT.
+ * tables of the context whose dispatch it executes, and mapped. A store to a page that the guest may
+ * not write goes to a copy: it has no effect for the guest, but the process may read it back.
+ * SIGBUS: the address is not mapped in the context, or no dispatch is being executed. The kernel
+ * takes all pages away when the guest changes its tables, and at GHYVI_EU_NEXT.
  *
  * A dispatch that is to give way within a thread group leaves what the group has reached with the
  * kernel, which keeps it with the job, moves it with the vGPU, and hands it to whichever process

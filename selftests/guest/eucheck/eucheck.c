@@ -23,10 +23,11 @@
 #define BATCH_ADDRESS 0x40000000ull
 #define CODE_ADDRESS 0x41000000ull
 #define STATE_ADDRESS 0x42000000ull
+#define READ_ONLY_ADDRESS (OUTPUT_ADDRESS - PAGE_BYTES)
 #define DONE_ADDRESS 0x43000000ull
 #define OUTPUT_ADDRESS 0x100000000ull
 #define DONE_VALUE 0x600dcafeu
-#define TIMEOUT_S 120
+#define TIMEOUT_S 300 /* where execution units are emulated twice */
 #define EXIT_WRONG 1
 #define EXIT_NO_DEVICE 2
 
@@ -40,18 +41,25 @@
 
 struct job {
 	struct gem gem;
-	uint32_t batch, code, state, output, done;
+	uint32_t batch, code, state, output, done, read_only;
 };
+
+/* What a dispatch consists of. */
+static struct {
+	uint32_t code[PAGE_BYTES / 4], descriptor[8];
+	uint32_t state[EMU_STATE_DWORDS], walker[EMU_WALKER_DWORDS];
+} program;
 
 static unsigned int groups = 4096, rounds = 1, contexts = 1;
 static int preemptible;
 static const char *const kernel_names[] = {
 	[EMU_KERNEL_ADDS] = "adds",	  [EMU_KERNEL_WILD] = "wild",
 	[EMU_KERNEL_ENDLESS] = "endless", [EMU_KERNEL_UNSUPPORTED] = "unsupported",
-	[EMU_KERNEL_SHARES] = "shares",
+	[EMU_KERNEL_SHARES] = "shares",	  [EMU_KERNEL_COPIES] = "copies",
 };
 static enum emu_kernel kernel = EMU_KERNEL_ADDS;
 static struct batch batch;
+static uint32_t page[PAGE_BYTES / 4] __attribute__((aligned(PAGE_BYTES))); /* the GPU may read it */
 
 static const struct argp_option options[] = {
 	{ "groups", 'g', "N", 0, "Thread groups of a dispatch, 1 to 1048576 (default 4096)", 0 },
@@ -59,8 +67,8 @@ static const struct argp_option options[] = {
 	{ "contexts", 'c', "N", 0, "Contexts, 1 to 8 (default 1)", 0 },
 	{ "preemptible", 'p', NULL, 0, "Let the driver preempt between thread groups", 0 },
 	{ "kernel", 'k', "NAME", 0,
-	  "adds (default), shares (long groups with barriers), wild (stores where nothing is mapped), "
-	  "endless, or unsupported (an instruction)",
+	  "adds (default), shares (long groups with barriers), copies (of a page to which it stores, but may not), "
+	  "wild (stores where nothing is mapped), endless, or unsupported (an instruction)",
 	  0 },
 	{ 0 },
 };
@@ -93,6 +101,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		return 0;
 	case 'k':
 		kernel = parse_kernel(state, argument);
+		if (kernel == EMU_KERNEL_COPIES)
+			groups = EMU_COPIES_BYTES / GROUP_BYTES;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -111,9 +121,21 @@ static uint64_t output_bytes(void)
 	return ((uint64_t)groups * GROUP_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
+static void write_program(void)
+{
+	memset(&program, 0, sizeof(program));
+	emu_kernel_put(kernel, program.code);
+	emu_kernel_descriptor(program.descriptor);
+	emu_kernel_state(program.state,
+			 kernel == EMU_KERNEL_COPIES ? READ_ONLY_ADDRESS : OUTPUT_ADDRESS,
+			 STATE_ADDRESS, CODE_ADDRESS);
+	emu_kernel_walker(program.walker, groups);
+	if (kernel == EMU_KERNEL_SHARES)
+		emu_kernel_share(program.descriptor, program.walker);
+}
+
 static int make_objects(struct job *job)
 {
-	uint32_t code[PAGE_BYTES / 4] = { 0 }, descriptor[8];
 	const struct gem *gem = &job->gem;
 	int ret = gem_create(gem, BATCH_BYTES, &job->batch);
 
@@ -125,14 +147,12 @@ static int make_objects(struct job *job)
 		ret = gem_create(gem, PAGE_BYTES, &job->done);
 	if (!ret)
 		ret = gem_create(gem, output_bytes(), &job->output);
-	emu_kernel_put(kernel, code);
-	emu_kernel_descriptor(descriptor);
-	if (kernel == EMU_KERNEL_SHARES)
-		emu_kernel_share(descriptor, NULL);
+	if (!ret && kernel == EMU_KERNEL_COPIES)
+		ret = gem_read_only(gem, page, PAGE_BYTES, &job->read_only);
 	if (!ret)
-		ret = gem_write(gem, job->code, 0, code, sizeof(code));
+		ret = gem_write(gem, job->code, 0, program.code, sizeof(program.code));
 	if (!ret)
-		ret = gem_write(gem, job->state, 0, descriptor, sizeof(descriptor));
+		ret = gem_write(gem, job->state, 0, program.descriptor, sizeof(program.descriptor));
 	return ret;
 }
 
@@ -144,7 +164,6 @@ static void emit(const uint32_t *dwords, unsigned int count)
 
 static int submit(const struct job *job)
 {
-	uint32_t state[EMU_STATE_DWORDS], walker[EMU_WALKER_DWORDS];
 	const uint32_t before[] = {
 		PIPE_CONTROL,	      PIPE_CONTROL_CS_STALL | PIPE_CONTROL_DC_FLUSH, 0, 0, 0, 0,
 		PIPELINE_SELECT_GPGPU
@@ -162,29 +181,63 @@ static int submit(const struct job *job)
 	batch_object(&batch, job->state, STATE_ADDRESS, false);
 	batch_object(&batch, job->done, DONE_ADDRESS, true);
 	batch_object(&batch, job->output, OUTPUT_ADDRESS, true);
+	if (kernel == EMU_KERNEL_COPIES)
+		batch_object(&batch, job->read_only, READ_ONLY_ADDRESS, false);
 	emit(before, sizeof(before) / sizeof(before[0]));
 	if (preemptible) {
 		batch_emit(&batch, MI_LOAD_REGISTER_IMM);
 		batch_emit(&batch, CS_CHICKEN1);
 		batch_emit(&batch, CS_CHICKEN1_GPGPU_GROUP);
 	}
-	emu_kernel_state(state, OUTPUT_ADDRESS, STATE_ADDRESS, CODE_ADDRESS);
-	emit(state, EMU_STATE_DWORDS);
-	emu_kernel_walker(walker, groups);
-	if (kernel == EMU_KERNEL_SHARES)
-		emu_kernel_share(NULL, walker);
-	emit(walker, EMU_WALKER_DWORDS);
+	emit(program.state, EMU_STATE_DWORDS);
+	emit(program.walker, EMU_WALKER_DWORDS);
 	emit(after, sizeof(after) / sizeof(after[0]));
 	return batch_submit(&batch, &job->gem, job->batch, BATCH_ADDRESS, I915_EXEC_RENDER);
 }
 
-/* What the kernel leaves of an object that was zero, and zero behind it. */
+static uint32_t page_content(unsigned int dword)
+{
+	return 0x01010101u * (dword + 1);
+}
+
+/* What the kernel leaves of dword @i of an object that was zero. */
+static uint32_t expected(uint32_t i)
+{
+	static uint32_t shared[8];
+
+	if (i >= 8 * groups)
+		return 0;
+	switch (kernel) {
+	case EMU_KERNEL_SHARES:
+		if (i % 8 == 0)
+			emu_kernel_shares_result(i / 8, shared);
+		return shared[i % 8];
+	case EMU_KERNEL_COPIES:
+		return page_content(EMU_COPIES_BYTES / 4 + i);
+	default:
+		return 4 * i + 7;
+	}
+}
+
+static int check_read_only(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < PAGE_BYTES / 4; i++)
+		if (page[i] != page_content(i)) {
+			printf("eucheck: dword %u of the page is %#x\n", i, page[i]);
+			return -EILSEQ;
+		}
+	return 0;
+}
+
 static int check(const struct job *job, uint32_t *output, uint32_t *hash)
 {
-	uint32_t done = 0, shared[8], i;
+	uint32_t done = 0, i;
 	int ret = gem_wait(&job->gem, job->batch, TIMEOUT_S);
 
-	if (!ret && kernel != EMU_KERNEL_ADDS && kernel != EMU_KERNEL_SHARES) {
+	if (!ret && kernel != EMU_KERNEL_ADDS && kernel != EMU_KERNEL_SHARES &&
+	    kernel != EMU_KERNEL_COPIES) {
 		printf("eucheck: %s: %s\n", kernel_names[kernel],
 		       gem_guilty(&job->gem) ? "guilty" : "innocent");
 		return 0;
@@ -196,13 +249,8 @@ static int check(const struct job *job, uint32_t *output, uint32_t *hash)
 	if (ret)
 		return ret;
 	for (i = 0; i < output_bytes() / 4; i++) {
-		uint32_t want = i < 8 * groups ? 4 * i + 7 : 0;
+		uint32_t want = expected(i);
 
-		if (kernel == EMU_KERNEL_SHARES && i < 8 * groups) {
-			if (i % 8 == 0)
-				emu_kernel_shares_result(i / 8, shared);
-			want = shared[i % 8];
-		}
 		if (output[i] != want) {
 			printf("eucheck: dword %u of group %u is %#x, not %#x\n", i % 8, i / 8,
 			       output[i], want);
@@ -214,7 +262,9 @@ static int check(const struct job *job, uint32_t *output, uint32_t *hash)
 		printf("eucheck: %#x was written behind the dispatch\n", done);
 		return -EILSEQ;
 	}
-	return gem_guilty(&job->gem) ? -EIO : 0;
+	if (gem_guilty(&job->gem))
+		return -EIO;
+	return kernel == EMU_KERNEL_COPIES ? check_read_only() : 0;
 }
 
 static int run_round(const struct job *jobs, uint32_t *output, uint32_t *hash)
@@ -244,6 +294,9 @@ int main(int argc, char **argv)
 	int ret;
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	for (i = 0; i < PAGE_BYTES / 4; i++)
+		page[i] = page_content(i);
+	write_program();
 	ret = gem_open(&jobs[0].gem);
 	if (ret == -ENODEV)
 		return EXIT_NO_DEVICE;
