@@ -21,16 +21,6 @@
 #include <linux/vmalloc.h>
 #include "vgpu_types.h"
 
-struct vgpu_engine *vgpu_engine_at(struct ghyvi_vgpu *vgpu, u32 offset)
-{
-	unsigned int i;
-
-	for (i = 0; i < GHYVI_ENGINES - 1; i++)
-		if (offset - vgpu->engines[i].base < ENGINE_REGISTERS_BYTES)
-			break;
-	return &vgpu->engines[i];
-}
-
 /*
  * The upper half of a value written to a masked register selects the bits of the lower half that
  * change.

@@ -460,7 +460,15 @@ void vgpu_show_clock(struct ghyvi_vgpu *vgpu);
 /* New value of a masked register after a write of @value. */
 u32 vgpu_masked(u32 old, u32 value);
 /* The engine whose register page contains @offset. Only for offsets in ENGINE_RULES(). */
-struct vgpu_engine *vgpu_engine_at(struct ghyvi_vgpu *vgpu, u32 offset);
+static inline struct vgpu_engine *vgpu_engine_at(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES - 1; i++)
+		if (offset - vgpu->engines[i].base < ENGINE_REGISTERS_BYTES)
+			break;
+	return &vgpu->engines[i];
+}
 
 static inline u32 vgpu_get(const struct ghyvi_vgpu *vgpu, u32 offset)
 {
