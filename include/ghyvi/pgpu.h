@@ -258,13 +258,13 @@ static inline unsigned int ghyvi_context_value(unsigned int slot)
 
 /**
  * struct ghyvi_cmd_prefetch - prefetched commands.
- * @at: position of @dwords[0]: an offset in the ring or a graphics address, in bytes
+ * @pos: position of @dwords[0]: an offset in the ring or a graphics address, in bytes
  * @count: number of valid dwords, 0..GHYVI_WINDOW_DWORDS
  * @starts: bit i is set if a command may begin at @dwords[i]
  * @dwords: the commands
  */
 struct ghyvi_cmd_prefetch {
-	u64 at;
+	u64 pos;
 	unsigned int count;
 	u64 starts;
 	u32 dwords[GHYVI_WINDOW_DWORDS];
@@ -275,10 +275,10 @@ struct ghyvi_cmd_prefetch {
  * @commands: commands of the job
  * @source: where the engine would fetch from
  * @level: 0 in the ring, 1 in a batch that the ring starts, 2 in a second-level batch
- * @at: position of the first command: an offset in the ring or a graphics address; a multiple of 4
+ * @pos: position of the first command: an offset in the ring or a graphics address; a multiple of 4
  * @ring_head: for batches, the engine's offset in the ring, after the command that started the
  *	batch
- * @window: filled with the commands at @at. The engine may execute only commands that begin where
+ * @window: filled with the commands at @pos. The engine may execute only commands that begin where
  *	@window->starts allows it.
  *
  * Context: any; may run concurrently with ghyvi_audit_extend(), which adds commands for a tail that
@@ -286,10 +286,10 @@ struct ghyvi_cmd_prefetch {
  * Return: the number of dwords in @window, which ends at the end of the page or the ring. 0:
  * commands of @source are not audited, and the engine must fetch from guest memory. -EACCES: the
  * auditor has refused (and reported) the commands, and the job must end with GHYVI_JOB_ERROR.
- * -EFAULT: @at was never audited, which is an isolation violation.
+ * -EFAULT: @pos was never audited, which is an isolation violation.
  */
 int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch_source source,
-			 unsigned int level, u64 at, u32 ring_head,
+			 unsigned int level, u64 pos, u32 ring_head,
 			 struct ghyvi_cmd_prefetch *window);
 
 /* A batch that the ring starts, and a second-level batch that this batch calls. */
@@ -298,7 +298,7 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 /**
  * struct ghyvi_commands_page - the copy of one page of audited commands.
  * @source: where the engine would fetch the original from
- * @at: address of the original page, page aligned; an offset in the ring if @source is
+ * @pos: address of the original page, page aligned; an offset in the ring if @source is
  *	GHYVI_FETCH_RING
  * @dwords: the copy, a page of host memory. It is never written again, and stays until
  *	ghyvi_commands_free().
@@ -315,7 +315,7 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
  */
 struct ghyvi_commands_page {
 	enum ghyvi_fetch_source source;
-	u64 at;
+	u64 pos;
 	const u32 *dwords;
 	const unsigned long *starts[GHYVI_BATCH_LEVELS];
 	u32 from;
@@ -350,7 +350,7 @@ struct ghyvi_commands_iter {
  * each copy where the engine looks for the original. Pages of commands that are not audited (see
  * audit/mode) are not among them. Before @run of the job all pages are returned. After an extension
  * the same iterator goes on with the pages that were added, which @update_tail must install before
- * the engine knows the tail. The same @at may be returned again then, with a later copy; commands
+ * the engine knows the tail. The same @pos may be returned again then, with a later copy; commands
  * before the extension's @from keep the earlier one.
  *
  * Context: any; as for ghyvi_commands_fetch().

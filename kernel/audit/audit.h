@@ -122,7 +122,7 @@ struct ghyvi_commands {
 /* An address at which a batch is started. */
 struct audit_target {
 	u64 address;
-	u32 ring_at; /* offset of the ring's command that starts the batch, directly or not */
+	u32 ring_pos; /* offset of the ring's command that starts the batch, directly or not */
 	u8 source; /* GHYVI_FETCH_GGTT, GHYVI_FETCH_PPGTT */
 	u8 level; /* 1 or 2 */
 };
@@ -132,8 +132,8 @@ struct audit_reject {
 	enum audit_rule rule;
 	enum ghyvi_engine_id engine;
 	u32 lrca;
-	u32 ring_at;
-	u64 at;
+	u32 ring_pos;
+	u64 pos;
 	u8 source;
 	u32 header;
 	const char *command;
@@ -202,13 +202,13 @@ struct audit_scan {
 	bool privileged;
 	/** @mask: valid bits of addresses in the current stream */
 	u64 mask;
-	/** @at: address of the current command, or its offset in the ring */
-	u64 at;
+	/** @pos: address of the current command, or its offset in the ring */
+	u64 pos;
 	/** @left: bytes until the current stream ends by its size; S64_MAX: only by a command */
 	s64 left;
-	/** @ring_at: in a batch: offset of the ring's command that starts it, directly or not */
-	u32 ring_at;
-	/** @page: copy of the page that contains @at */
+	/** @ring_pos: in a batch: offset of the ring's command that starts it, directly or not */
+	u32 ring_pos;
+	/** @page: copy of the page that contains @pos */
 	struct audit_page *page;
 	/** @header: first dword of the current command */
 	u32 header;
@@ -226,9 +226,19 @@ struct audit_scan {
 	enum audit_rule rule;
 };
 
-static inline unsigned int audit_dword_in_page(u64 at)
+static inline unsigned int audit_dword_in_page(u64 pos)
 {
-	return at % GHYVI_PAGE_BYTES / 4;
+	return pos % GHYVI_PAGE_BYTES / 4;
+}
+
+/* Returns the position @dwords after the current one; the ring wraps. */
+static inline u64 audit_pos_after(const struct audit_scan *scan, unsigned int dwords)
+{
+	u64 pos = scan->pos + 4ULL * dwords;
+
+	if (scan->source == GHYVI_FETCH_RING && pos >= scan->commands->submission.ring_bytes)
+		pos -= scan->commands->submission.ring_bytes;
+	return pos & scan->mask;
 }
 
 /* cmd_cache.c */
@@ -246,9 +256,9 @@ void ghyvi_audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *s
 void ghyvi_audit_spare_free(struct ghyvi_audit *audit);
 /* Make a complete segment visible to the engine. */
 void ghyvi_audit_segment_publish(struct ghyvi_commands *commands, struct audit_segment *segment);
-static inline u64 audit_key(enum ghyvi_fetch_source source, u64 at)
+static inline u64 audit_key(enum ghyvi_fetch_source source, u64 pos)
 {
-	return at >> GHYVI_PAGE_SHIFT << 2 | source;
+	return pos >> GHYVI_PAGE_SHIFT << 2 | source;
 }
 static inline enum ghyvi_fetch_source audit_key_source(u64 key)
 {
@@ -285,16 +295,14 @@ void ghyvi_audit_print(const struct audit_reject *reject, struct seq_file *m);
 
 /* copy.c. The functions return 0 or an error, as those of scan.c. */
 /*
- * Find the copy of the page that contains @at in the current stream, or make it. A new page of the
+ * Find the copy of the page that contains @pos in the current stream, or make it. A new page of the
  * ring is left empty: ghyvi_audit_copy_ring() fills it.
  */
-int ghyvi_audit_copy_page(struct audit_scan *scan, u64 at, struct audit_page **page);
+int ghyvi_audit_copy_page(struct audit_scan *scan, u64 pos, struct audit_page **page);
 /* Copy the segment's part of the ring to its pages. The ring is the current stream. */
 int ghyvi_audit_copy_ring(struct audit_scan *scan);
 /* Are all @bytes at @address in the vGPU's partition of the GGTT? */
 bool ghyvi_audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes);
-/* Returns the position @dwords after the current one; the ring wraps. */
-u64 ghyvi_audit_pos_after(const struct audit_scan *scan, unsigned int dwords);
 /* Was a command that begins at @address scanned already, in a batch of @level? */
 bool ghyvi_audit_target_seen(const struct audit_scan *scan, u64 address, u8 source, u8 level);
 /* Schedule the batch at @address for scanning, unless it is not audited or was scanned already. */
@@ -304,7 +312,7 @@ const u32 *ghyvi_audit_scan_parts(struct audit_scan *scan, int *err);
 /* Returns the contiguous dwords of the current packet; NULL: error in *@err. */
 static inline const u32 *audit_scan_packet(struct audit_scan *scan, int *err)
 {
-	unsigned int index = audit_dword_in_page(scan->at);
+	unsigned int index = audit_dword_in_page(scan->pos);
 
 	if (likely(scan->dwords <= AUDIT_PAGE_DWORDS - index))
 		return scan->page->dwords + index;

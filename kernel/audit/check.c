@@ -177,7 +177,7 @@ static bool is_first(const struct audit_scan *scan)
 {
 	return scan->source == GHYVI_FETCH_RING && !scan->commands->newest &&
 	       audit_ring_distance(&scan->commands->submission, scan->segment->from,
-				   (u32)scan->at) < AUDIT_TAIL_BYTES;
+				   (u32)scan->pos) < AUDIT_TAIL_BYTES;
 }
 
 /*

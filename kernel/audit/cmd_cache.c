@@ -144,12 +144,12 @@ static const struct audit_segment *newest_segment(const struct ghyvi_commands *c
 	return smp_load_acquire(&commands->newest); /* pairs with ghyvi_audit_segment_publish() */
 }
 
-static const struct audit_segment *segment_at(const struct ghyvi_commands *commands, u32 at)
+static const struct audit_segment *segment_at(const struct ghyvi_commands *commands, u32 pos)
 {
 	const struct audit_segment *segment = newest_segment(commands);
 	const struct ghyvi_submission *submission = &commands->submission;
 
-	while (segment && audit_ring_distance(submission, segment->from, at) >=
+	while (segment && audit_ring_distance(submission, segment->from, pos) >=
 				  audit_ring_distance(submission, segment->from, segment->to))
 		segment = segment->older;
 	return segment;
@@ -171,12 +171,12 @@ static bool is_audited(const struct ghyvi_commands *commands, enum ghyvi_fetch_s
 	return source != GHYVI_FETCH_PPGTT || commands->mode == GHYVI_AUDIT_FULL;
 }
 
-/* Returns the bytes from ring offset @at to the end of its page or to the segment's stop. */
-static u32 ring_left_in(const struct audit_segment *segment, u32 at)
+/* Returns the bytes from ring offset @pos to the end of its page or to the segment's stop. */
+static u32 ring_left_in(const struct audit_segment *segment, u32 pos)
 {
-	u32 left = GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES;
+	u32 left = GHYVI_PAGE_BYTES - pos % GHYVI_PAGE_BYTES;
 
-	return segment->stop > at ? min(left, segment->stop - at) : left;
+	return segment->stop > pos ? min(left, segment->stop - pos) : left;
 }
 
 /* Returns 64 bits of @starts, from dword @index on. */
@@ -190,7 +190,7 @@ static u64 starts_from(const u64 *starts, unsigned int index)
 }
 
 int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch_source source,
-			 unsigned int level, u64 at, u32 ring_head,
+			 unsigned int level, u64 pos, u32 ring_head,
 			 struct ghyvi_cmd_prefetch *window)
 {
 	const struct ghyvi_submission *submission = &commands->submission;
@@ -200,39 +200,39 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 	u32 bytes;
 
 	BUILD_BUG_ON(GHYVI_WINDOW_DWORDS != 64); /* bits of starts_from() */
-	window->at = at;
+	window->pos = pos;
 	window->count = 0;
 	/* Nothing is refused in the mode "log", so user batches run as in "privileged". */
 	if (source == GHYVI_FETCH_PPGTT && commands->mode == GHYVI_AUDIT_LOG)
 		return 0;
 	switch (source) {
 	case GHYVI_FETCH_RING:
-		segment = segment_at(commands, (u32)at);
+		segment = segment_at(commands, (u32)pos);
 		break;
 	case GHYVI_FETCH_INDIRECT:
-		at &= GENMASK_ULL(31, 0);
+		pos &= GENMASK_ULL(31, 0);
 		segment = oldest_segment(commands);
 		if (segment && segment->refused && segment->stop == segment->from)
 			return -EACCES;
 		break;
 	default:
-		at &= source == GHYVI_FETCH_GGTT ? GENMASK_ULL(31, 0) : submission->ppgtt_mask;
+		pos &= source == GHYVI_FETCH_GGTT ? GENMASK_ULL(31, 0) : submission->ppgtt_mask;
 		segment = segment_at(commands,
 				     (ring_head ?: submission->ring_bytes) - (u32)sizeof(u32));
 	}
-	bytes = GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES;
+	bytes = GHYVI_PAGE_BYTES - pos % GHYVI_PAGE_BYTES;
 	if (segment && source == GHYVI_FETCH_RING) {
 		if (segment->refused &&
-		    audit_ring_distance(submission, segment->from, (u32)at) >=
+		    audit_ring_distance(submission, segment->from, (u32)pos) >=
 			    audit_ring_distance(submission, segment->from, segment->stop))
 			return -EACCES;
-		bytes = ring_left_in(segment, (u32)at);
+		bytes = ring_left_in(segment, (u32)pos);
 	}
 	if (segment)
-		page = ghyvi_audit_page_find(segment, audit_key(source, at));
+		page = ghyvi_audit_page_find(segment, audit_key(source, pos));
 	if (!page)
 		return is_audited(commands, source) ? -EFAULT : 0;
-	index = audit_dword_in_page(at);
+	index = audit_dword_in_page(pos);
 	window->count = min_t(u32, GHYVI_WINDOW_DWORDS, bytes / sizeof(u32));
 	window->starts = is_audited(commands, source) ?
 				 starts_from(page->starts[level == 2], index) :
@@ -274,7 +274,7 @@ bool ghyvi_commands_iter_next(struct ghyvi_commands_iter *iter, struct ghyvi_com
 	iter->copy = copy;
 	*page = (struct ghyvi_commands_page){
 		.source = audit_key_source(copy->key),
-		.at = audit_key_address(copy->key),
+		.pos = audit_key_address(copy->key),
 		.dwords = copy->dwords,
 		.starts = { (const unsigned long *)copy->starts[0],
 			    (const unsigned long *)copy->starts[1] },

@@ -38,25 +38,25 @@ static int copy_from_guest(struct audit_scan *scan, u64 address, void *to, size_
 {
 	const struct ghyvi_audit_params *params = &scan->audit->params;
 	struct ghyvi_root *root = NULL;
-	u64 at = address;
+	u64 pos = address;
 
 	if (scan->source == GHYVI_FETCH_PPGTT)
 		root = scan->commands->submission.root;
 	else if (!ghyvi_audit_owns_ggtt(scan, address, bytes))
 		return ghyvi_audit_refuse(scan, AUDIT_GGTT_RANGE);
 	if (scan->saved && scan->source == GHYVI_FETCH_RING)
-		at -= scan->commands->submission.ring_start;
-	if (scan->saved ? saved_read(scan->saved, audit_key(scan->source, at),
-				     at % GHYVI_PAGE_BYTES, to, bytes) :
+		pos -= scan->commands->submission.ring_start;
+	if (scan->saved ? saved_read(scan->saved, audit_key(scan->source, pos),
+				     pos % GHYVI_PAGE_BYTES, to, bytes) :
 			  params->owner->read(params->owner, root, address, to, bytes))
 		return ghyvi_audit_refuse(scan, AUDIT_UNMAPPED);
 	ghyvi_count_add(params->stats, audited_bytes, bytes);
 	return 0;
 }
 
-int ghyvi_audit_copy_page(struct audit_scan *scan, u64 at, struct audit_page **page)
+int ghyvi_audit_copy_page(struct audit_scan *scan, u64 pos, struct audit_page **page)
 {
-	u64 key = audit_key(scan->source, at);
+	u64 key = audit_key(scan->source, pos);
 	int err;
 
 	if (scan->commands_left < 0)
@@ -72,7 +72,7 @@ int ghyvi_audit_copy_page(struct audit_scan *scan, u64 at, struct audit_page **p
 		return -ENOMEM;
 	if (scan->source == GHYVI_FETCH_RING)
 		return 0;
-	err = copy_from_guest(scan, at & GHYVI_PAGE_MASK, (*page)->dwords, GHYVI_PAGE_BYTES);
+	err = copy_from_guest(scan, pos & GHYVI_PAGE_MASK, (*page)->dwords, GHYVI_PAGE_BYTES);
 	if (err) {
 		ghyvi_audit_page_drop(scan->audit, scan->segment, *page);
 		return err;
@@ -86,50 +86,41 @@ int ghyvi_audit_copy_page(struct audit_scan *scan, u64 at, struct audit_page **p
  * Clear what was not copied, in pages that exist: those kept from earlier submissions have old
  * contents, which must not run in any mode. If the ring wraps, its first page has its last part.
  */
-static void clear_ring(const struct audit_scan *scan, u32 at, u32 left)
+static void clear_ring(const struct audit_scan *scan, u32 pos, u32 left)
 {
 	const struct audit_page *page;
 	u32 part;
 
 	for (; left; left -= part) {
-		part = min(left, GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES);
-		page = ghyvi_audit_page_find(scan->segment, audit_key(GHYVI_FETCH_RING, at));
+		part = min(left, GHYVI_PAGE_BYTES - pos % GHYVI_PAGE_BYTES);
+		page = ghyvi_audit_page_find(scan->segment, audit_key(GHYVI_FETCH_RING, pos));
 		if (page)
-			memset(page->dwords + audit_dword_in_page(at), 0, part);
-		at = (at + part) % scan->commands->submission.ring_bytes;
+			memset(page->dwords + audit_dword_in_page(pos), 0, part);
+		pos = (pos + part) % scan->commands->submission.ring_bytes;
 	}
 }
 
 int ghyvi_audit_copy_ring(struct audit_scan *scan)
 {
 	const struct ghyvi_submission *submission = &scan->commands->submission;
-	u32 at = scan->segment->from, left, part;
+	u32 pos = scan->segment->from, left, part;
 	struct audit_page *page;
 	int err = 0;
 
-	left = audit_ring_distance(submission, at, scan->segment->to);
+	left = audit_ring_distance(submission, pos, scan->segment->to);
 	for (; left; left -= part) {
-		part = min(left, GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES);
-		err = ghyvi_audit_copy_page(scan, at, &page);
+		part = min(left, GHYVI_PAGE_BYTES - pos % GHYVI_PAGE_BYTES);
+		err = ghyvi_audit_copy_page(scan, pos, &page);
 		if (!err)
-			err = copy_from_guest(scan, submission->ring_start + at,
-					      page->dwords + audit_dword_in_page(at), part);
+			err = copy_from_guest(scan, submission->ring_start + pos,
+					      page->dwords + audit_dword_in_page(pos), part);
 		if (err)
 			break;
-		at = (at + part) % submission->ring_bytes;
+		pos = (pos + part) % submission->ring_bytes;
 	}
 	if (err)
-		clear_ring(scan, at, left);
+		clear_ring(scan, pos, left);
 	return err;
-}
-
-u64 ghyvi_audit_pos_after(const struct audit_scan *scan, unsigned int dwords)
-{
-	u64 at = scan->at + 4ULL * dwords;
-
-	if (scan->source == GHYVI_FETCH_RING && at >= scan->commands->submission.ring_bytes)
-		at -= scan->commands->submission.ring_bytes;
-	return at & scan->mask;
 }
 
 const u32 *ghyvi_audit_scan_parts(struct audit_scan *scan, int *err)
@@ -137,17 +128,17 @@ const u32 *ghyvi_audit_scan_parts(struct audit_scan *scan, int *err)
 	u32 *packet = scan->audit->packet;
 	unsigned int index, i, part;
 	struct audit_page *page;
-	u64 at;
+	u64 pos;
 
 	if (scan->dwords > GHYVI_PACKET_DWORDS_MAX) {
 		*err = ghyvi_audit_refuse(scan, AUDIT_LENGTH);
 		return NULL;
 	}
 	for (i = 0; i < scan->dwords; i += part) {
-		at = ghyvi_audit_pos_after(scan, i);
-		index = audit_dword_in_page(at);
+		pos = audit_pos_after(scan, i);
+		index = audit_dword_in_page(pos);
 		part = min(AUDIT_PAGE_DWORDS - index, scan->dwords - i);
-		*err = ghyvi_audit_copy_page(scan, at, &page);
+		*err = ghyvi_audit_copy_page(scan, pos, &page);
 		if (*err)
 			return NULL;
 		memcpy(packet + i, page->dwords + index, 4 * part);
@@ -182,7 +173,7 @@ int ghyvi_audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 
 		.address = address,
 		.source = source,
 		.level = level,
-		.ring_at = scan->source == GHYVI_FETCH_RING ? (u32)scan->at : scan->ring_at,
+		.ring_pos = scan->source == GHYVI_FETCH_RING ? (u32)scan->pos : scan->ring_pos,
 	};
 	scan->nr_targets++;
 	return 0;

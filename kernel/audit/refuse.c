@@ -34,8 +34,8 @@ struct audit_reject ghyvi_audit_rejected(const struct audit_scan *scan)
 		.rule = scan->rule,
 		.engine = scan->engine,
 		.lrca = scan->commands->submission.lrca,
-		.ring_at = scan->source == GHYVI_FETCH_RING ? (u32)scan->at : scan->ring_at,
-		.at = scan->at,
+		.ring_pos = scan->source == GHYVI_FETCH_RING ? (u32)scan->pos : scan->ring_pos,
+		.pos = scan->pos,
 		.source = scan->source,
 		.header = scan->header,
 		.command = scan->command ? scan->command->name : "command",
@@ -50,11 +50,11 @@ void ghyvi_audit_report(const struct audit_scan *scan, const struct audit_reject
 		return;
 	ghyvi_count(params->stats, audit_rejects);
 	trace_ghyvi_reject(params->reporter, reject->engine, reject->lrca, reject->source,
-			   reject->at, reject->header, rules[reject->rule].name);
+			   reject->pos, reject->header, rules[reject->rule].name);
 	ghyvi_report_stop(params->reporter, reject->engine,
 			  "audit: %s: context %#x, %s at %#llx: %s %#010x %s: %s (%s)",
 			  ghyvi_engine_name(reject->engine), reject->lrca, sources[reject->source],
-			  (unsigned long long)reject->at, reject->command, reject->header,
+			  (unsigned long long)reject->pos, reject->command, reject->header,
 			  scan->commands->mode == GHYVI_AUDIT_LOG ? "would be refused" : "refused",
 			  rules[reject->rule].name, rules[reject->rule].reason);
 	if (scan->commands->mode == GHYVI_AUDIT_LOG)
@@ -73,7 +73,7 @@ void ghyvi_audit_print(const struct audit_reject *reject, struct seq_file *m)
 	seq_printf(
 		m,
 		"refused: engine=%s context=0x%x ring=0x%x %s=0x%llx command=%s header=0x%08x rule=%s\n",
-		ghyvi_engine_name(reject->engine), reject->lrca, reject->ring_at,
-		sources[reject->source], (unsigned long long)reject->at, reject->command,
+		ghyvi_engine_name(reject->engine), reject->lrca, reject->ring_pos,
+		sources[reject->source], (unsigned long long)reject->pos, reject->command,
 		reject->header, rules[reject->rule].name);
 }

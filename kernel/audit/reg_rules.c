@@ -245,14 +245,14 @@ static void list_slots(u32 *offsets, enum ghyvi_engine_id engine,
 		       const struct ghyvi_register_rule *table, unsigned int count, u32 base)
 {
 	unsigned int i;
-	u32 at;
+	u32 offset;
 
 	for (i = 0; i < count; i++)
-		for (at = table[i].first; at <= table[i].last; at += 4) {
-			int slot = ghyvi_register_slot(engine, &table[i], base + at);
+		for (offset = table[i].first; offset <= table[i].last; offset += 4) {
+			int slot = ghyvi_register_slot(engine, &table[i], base + offset);
 
 			if (slot >= 0)
-				offsets[slot] = base + at;
+				offsets[slot] = base + offset;
 		}
 }
 

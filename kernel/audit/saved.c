@@ -55,11 +55,11 @@ static void save_ring_page(const struct ghyvi_commands *commands,
 			   u32 *to)
 {
 	const struct ghyvi_submission *submission = &commands->submission;
-	u32 at = (u32)audit_key_address(page->key), i;
+	u32 pos = (u32)audit_key_address(page->key), i;
 	u32 bytes = audit_ring_distance(submission, segment->from, segment->to);
 
-	for (i = 0; i < AUDIT_PAGE_DWORDS; i++, at += sizeof(u32))
-		to[i] = audit_ring_distance(submission, segment->from, at) < bytes ?
+	for (i = 0; i < AUDIT_PAGE_DWORDS; i++, pos += sizeof(u32))
+		to[i] = audit_ring_distance(submission, segment->from, pos) < bytes ?
 				page->dwords[i] :
 				0;
 }

@@ -17,12 +17,12 @@
 /* Copy the other pages that the current command spans. */
 static int copy_packet(struct audit_scan *scan)
 {
-	unsigned int done = AUDIT_PAGE_DWORDS - audit_dword_in_page(scan->at);
+	unsigned int done = AUDIT_PAGE_DWORDS - audit_dword_in_page(scan->pos);
 	struct audit_page *page;
 	int err = 0;
 
 	for (; done < scan->dwords && !err; done += AUDIT_PAGE_DWORDS)
-		err = ghyvi_audit_copy_page(scan, ghyvi_audit_pos_after(scan, done), &page);
+		err = ghyvi_audit_copy_page(scan, audit_pos_after(scan, done), &page);
 	return err;
 }
 
@@ -45,7 +45,7 @@ static int decode_header(struct audit_scan *scan)
 /* Check the command at scan->at, plain or not. */
 static int scan_command(struct audit_scan *scan)
 {
-	unsigned int index = audit_dword_in_page(scan->at);
+	unsigned int index = audit_dword_in_page(scan->pos);
 	int err;
 
 	scan->header = scan->page->dwords[index];
@@ -59,7 +59,7 @@ static int scan_command(struct audit_scan *scan)
 
 static void scan_advance(struct audit_scan *scan, unsigned int dwords, unsigned int commands)
 {
-	scan->at = ghyvi_audit_pos_after(scan, dwords);
+	scan->pos = audit_pos_after(scan, dwords);
 	scan->left -= 4LL * dwords;
 	scan->commands_left -= commands;
 }
@@ -74,7 +74,7 @@ static int scan_page(struct audit_scan *scan)
 {
 	const struct ghyvi_audit_shortcuts *shortcuts = &scan->audit->shortcuts[scan->engine];
 	const u32 *page = scan->page->dwords;
-	unsigned int index = audit_dword_in_page(scan->at), done = index, window = index / 64,
+	unsigned int index = audit_dword_in_page(scan->pos), done = index, window = index / 64,
 		     commands = 0, dwords;
 	const unsigned int end = min_t(u64, AUDIT_PAGE_DWORDS, index + (u64)scan->left / 4);
 	u64 *starts = scan->page->starts[scan->level == 2], seen = starts[window];
@@ -131,23 +131,23 @@ static int scan_stream(struct audit_scan *scan)
 	int err = 0;
 
 	while (!err && scan->left > 0) {
-		from = scan->at;
+		from = scan->pos;
 		err = ghyvi_audit_copy_page(scan, from, &scan->page);
 		if (!err)
 			err = scan_page(scan);
-		if (!err && scan->left > 0 && scan->at < from && scan->source != GHYVI_FETCH_RING)
+		if (!err && scan->left > 0 && scan->pos < from && scan->source != GHYVI_FETCH_RING)
 			err = ghyvi_audit_refuse(scan, AUDIT_FIT);
 	}
 	return err;
 }
 
-static void start_stream(struct audit_scan *scan, u8 source, u8 level, u64 at, s64 left)
+static void start_stream(struct audit_scan *scan, u8 source, u8 level, u64 pos, s64 left)
 {
 	scan->source = source;
 	scan->level = level;
 	scan->privileged = source != GHYVI_FETCH_PPGTT;
 	scan->mask = scan->privileged ? GENMASK_ULL(31, 0) : scan->commands->submission.ppgtt_mask;
-	scan->at = at;
+	scan->pos = pos;
 	scan->left = left;
 	scan->command = NULL;
 	scan->header = 0;
@@ -180,7 +180,7 @@ static int scan_batch(struct audit_scan *scan, const struct audit_target *target
 {
 	if (ghyvi_audit_target_seen(scan, target->address, target->source, target->level))
 		return 0;
-	scan->ring_at = target->ring_at;
+	scan->ring_pos = target->ring_pos;
 	start_stream(scan, target->source, target->level, target->address, S64_MAX);
 	if (!scan->batches_left)
 		return ghyvi_audit_refuse(scan, AUDIT_BATCHES);
@@ -200,19 +200,19 @@ static bool split_before(struct audit_scan *scan, u32 limit)
 {
 	const struct ghyvi_submission *submission = &scan->commands->submission;
 	struct audit_segment *segment = scan->segment;
-	u32 bytes = audit_ring_distance(submission, segment->from, limit), at;
+	u32 bytes = audit_ring_distance(submission, segment->from, limit), pos;
 	const struct audit_page *page;
 
 	if (scan->rule < AUDIT_SPLITS || scan->commands->newest)
 		return false;
 	for (; bytes; bytes -= sizeof(u32)) {
-		at = (segment->from + bytes) % submission->ring_bytes;
-		page = ghyvi_audit_page_find(segment, audit_key(GHYVI_FETCH_RING, at));
-		if (at % AUDIT_TAIL_BYTES || !page ||
-		    (at != limit && !audit_start_seen(page, 0, audit_dword_in_page(at))))
+		pos = (segment->from + bytes) % submission->ring_bytes;
+		page = ghyvi_audit_page_find(segment, audit_key(GHYVI_FETCH_RING, pos));
+		if (pos % AUDIT_TAIL_BYTES || !page ||
+		    (pos != limit && !audit_start_seen(page, 0, audit_dword_in_page(pos))))
 			continue;
-		segment->to = at;
-		segment->stop = at;
+		segment->to = pos;
+		segment->stop = pos;
 		segment->refused = false; /* a command of the ring that is in the rest */
 		return true;
 	}
@@ -256,7 +256,7 @@ static void report_in_ring(struct audit_scan *scan, const struct audit_reject *r
 	const struct audit_segment *segment = scan->segment;
 
 	if (reject->rule != AUDIT_PASSED &&
-	    audit_ring_distance(submission, segment->from, reject->ring_at) <
+	    audit_ring_distance(submission, segment->from, reject->ring_pos) <
 		    audit_ring_distance(submission, segment->from, segment->to))
 		ghyvi_audit_report(scan, reject);
 }
@@ -264,14 +264,14 @@ static void report_in_ring(struct audit_scan *scan, const struct audit_reject *r
 /* Scan a batch that the ring starts, and all batches that this one starts, directly or not. */
 static int scan_target(struct audit_scan *scan, unsigned int target)
 {
-	u32 ring_at = scan->audit->targets[target].ring_at;
+	u32 ring_pos = scan->audit->targets[target].ring_pos;
 	unsigned int next = scan->nr_targets; /* grows while batches are scanned */
 	int err;
 
 	for (;;) {
 		err = scan_batch(scan, &scan->audit->targets[target]);
 		if (err == -EACCES)
-			err = refuse_from(scan, ring_at);
+			err = refuse_from(scan, ring_pos);
 		if (err || next == scan->nr_targets)
 			return err;
 		target = next++;
@@ -285,7 +285,7 @@ static bool target_in_segment(const struct audit_scan *scan, unsigned int target
 	const struct audit_segment *segment = scan->segment;
 
 	return audit_ring_distance(submission, segment->from,
-				   scan->audit->targets[target].ring_at) <
+				   scan->audit->targets[target].ring_pos) <
 	       audit_ring_distance(submission, segment->from, segment->to);
 }
 
@@ -309,7 +309,7 @@ static int scan_segment(struct audit_scan *scan)
 		return err;
 	err = scan_ring(scan);
 	if (err == -EACCES)
-		refuse_unreported(scan, (u32)scan->at, &reject); /* batches before it come first */
+		refuse_unreported(scan, (u32)scan->pos, &reject); /* batches before it come first */
 	else if (err)
 		return err;
 

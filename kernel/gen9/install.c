@@ -56,7 +56,7 @@ struct install {
 struct stream {
 	const struct install *install;
 	enum ghyvi_fetch_source source;
-	u64 at; /* address of the current command, or its place in the ring's copy */
+	u64 pos; /* address of the current command, or its place in the ring's copy */
 	bool privileged;
 	const struct ghyvi_command *command;
 	unsigned int dwords;
@@ -71,7 +71,7 @@ static int compare_pages(const void *a, const void *b)
 
 	if (left->source != right->source)
 		return left->source < right->source ? -1 : 1;
-	return left->at < right->at ? -1 : left->at > right->at;
+	return left->pos < right->pos ? -1 : left->pos > right->pos;
 }
 
 static const struct batch_page *find_page(const struct install *install,
@@ -83,10 +83,10 @@ static const struct batch_page *find_page(const struct install *install,
 		unsigned int middle = (low + high) / 2;
 		const struct ghyvi_commands_page *page = &install->batches[middle].page;
 
-		if (page->source == source && page->at == (address & GHYVI_PAGE_MASK))
+		if (page->source == source && page->pos == (address & GHYVI_PAGE_MASK))
 			return &install->batches[middle];
 		if (page->source < source ||
-		    (page->source == source && page->at < (address & GHYVI_PAGE_MASK)))
+		    (page->source == source && page->pos < (address & GHYVI_PAGE_MASK)))
 			low = middle + 1;
 		else
 			high = middle;
@@ -94,31 +94,31 @@ static const struct batch_page *find_page(const struct install *install,
 	return NULL;
 }
 
-static u32 address_of_copy(const struct install *install, const struct batch_page *page, u64 at)
+static u32 address_of_copy(const struct install *install, const struct batch_page *page, u64 pos)
 {
 	return install->window->ggtt + page->place * GHYVI_PAGE_BYTES +
-	       (u32)(at & (GHYVI_PAGE_BYTES - 1));
+	       (u32)(pos & (GHYVI_PAGE_BYTES - 1));
 }
 
 /* The dword @index of the current command in its copy; NULL: it was not copied. */
 static u32 *dword_of(const struct stream *stream, unsigned int index)
 {
 	const struct install *install = stream->install;
-	u64 at = stream->at + 4 * index;
+	u64 pos = stream->pos + 4 * index;
 	const struct batch_page *page;
 
 	if (stream->source == GHYVI_FETCH_RING)
-		return install->context->ring->cpu + at / sizeof(u32);
-	page = find_page(install, stream->source, at);
+		return install->context->ring->cpu + pos / sizeof(u32);
+	page = find_page(install, stream->source, pos);
 	if (!page)
 		return NULL;
-	return install->window->cpu + page->place * PAGE_DWORDS + at / sizeof(u32) % PAGE_DWORDS;
+	return install->window->cpu + page->place * PAGE_DWORDS + pos / sizeof(u32) % PAGE_DWORDS;
 }
 
-static bool starts_at(const struct stream *stream, u64 at)
+static bool starts_at(const struct stream *stream, u64 pos)
 {
-	const struct batch_page *page = find_page(stream->install, stream->source, at);
-	unsigned int index = at / sizeof(u32) % PAGE_DWORDS;
+	const struct batch_page *page = find_page(stream->install, stream->source, pos);
+	unsigned int index = pos / sizeof(u32) % PAGE_DWORDS;
 
 	return page &&
 	       (test_bit(index, page->page.starts[0]) || test_bit(index, page->page.starts[1]));
@@ -441,10 +441,10 @@ static int rewrite_page(struct install *install, const struct batch_page *batch)
 		if (!test_bit(index, batch->page.starts[0]) &&
 		    !test_bit(index, batch->page.starts[1]))
 			continue;
-		stream.at = batch->page.at + 4 * index;
+		stream.pos = batch->page.pos + 4 * index;
 		err = decode(&stream);
 		for (i = 1; i < stream.dwords && !err; i++)
-			if (starts_at(&stream, stream.at + 4 * i))
+			if (starts_at(&stream, stream.pos + 4 * i))
 				err = -EACCES;
 		if (!err)
 			err = rewrite_command(&stream);
@@ -466,7 +466,7 @@ static int rewrite_ring(struct install *install)
 	struct stream stream = {
 		.install = install,
 		.source = GHYVI_FETCH_RING,
-		.at = install->place,
+		.pos = install->place,
 		.privileged = true,
 	};
 	int err = 0;
@@ -478,7 +478,7 @@ static int rewrite_ring(struct install *install)
 		if (!err)
 			err = rewrite_command(&stream);
 		left -= 4 * stream.dwords;
-		stream.at += 4 * stream.dwords;
+		stream.pos += 4 * stream.dwords;
 	}
 	return err;
 }
@@ -564,7 +564,7 @@ static void copy_ring_page(struct install *install, const struct ghyvi_commands_
 	unsigned int i;
 
 	for (i = 0; i < PAGE_DWORDS; i++) {
-		distance = ring_distance(install, page->from, page->at + 4 * i);
+		distance = ring_distance(install, page->from, page->pos + 4 * i);
 		if (distance < length)
 			ring[distance / sizeof(u32)] = page->dwords[i];
 	}

@@ -104,7 +104,7 @@ void softgpu_blit_mono_pattern(struct blit *blit, const u8 *bits, bool transpare
 static void pattern_row(const struct blit *blit, s32 y, u32 bytes, u8 *row)
 {
 	const struct blit_pattern *pattern = &blit->pattern;
-	u32 unit = BLIT_PATTERN_PIXELS * blit->pixel_bytes, at, n, shift;
+	u32 unit = BLIT_PATTERN_PIXELS * blit->pixel_bytes, byte, n, shift;
 	const u8 *pixels = pattern->pixels + (u32)(y + pattern->y) % BLIT_PATTERN_PIXELS * unit;
 
 	if (pattern->kind != BLIT_PATTERN) {
@@ -112,9 +112,9 @@ static void pattern_row(const struct blit *blit, s32 y, u32 bytes, u8 *row)
 		return;
 	}
 	shift = (u32)(blit->x1 + pattern->x) % BLIT_PATTERN_PIXELS * blit->pixel_bytes;
-	for (at = 0; at < bytes; at += n, shift = 0) {
-		n = min(bytes - at, unit - shift);
-		memcpy(row + at, pixels + shift, n);
+	for (byte = 0; byte < bytes; byte += n, shift = 0) {
+		n = min(bytes - byte, unit - shift);
+		memcpy(row + byte, pixels + shift, n);
 	}
 }
 
@@ -174,16 +174,16 @@ static void evaluate_row(struct softgpu_engine *engine, const struct blit *blit,
 	const struct softgpu_rop at_1 = rop_of(blit->rop >> 4, blit->mask, 2);
 	u8 *a_row = rows_part(engine, PART_A);
 	u64 p = 0, s = 0, a, b;
-	u32 at, n;
+	u32 byte, n;
 
-	for (at = 0; at < bytes; at += n) {
-		n = min_t(u32, bytes - at, sizeof(s));
-		memcpy(&s, s_row + at, n);
-		memcpy(&p, p_row + at, n);
+	for (byte = 0; byte < bytes; byte += n) {
+		n = min_t(u32, bytes - byte, sizeof(s));
+		memcpy(&s, s_row + byte, n);
+		memcpy(&p, p_row + byte, n);
 		a = (~p & (at_0.a0 ^ (s & at_0.a1))) | (p & (at_1.a0 ^ (s & at_1.a1)));
 		b = (~p & (at_0.b0 ^ (s & at_0.b1))) | (p & (at_1.b0 ^ (s & at_1.b1)));
-		memcpy(a_row + at, &a, n);
-		memcpy(a_row + PART_BYTES + at, &b, n);
+		memcpy(a_row + byte, &a, n);
+		memcpy(a_row + PART_BYTES + byte, &b, n);
 	}
 }
 
@@ -371,7 +371,7 @@ static enum blit_way blit_way_of(const struct blit *blit, bool apart)
  */
 static u32 band_rows(const struct blit *blit, enum blit_way way, s32 done, bool up, u32 bytes)
 {
-	u32 dst = softgpu_page_rows(blit->dst.tiling), most, at;
+	u32 dst = softgpu_page_rows(blit->dst.tiling), most, byte;
 	u32 src = softgpu_page_rows(blit->source.surface.tiling), left = blit->y2 - blit->y1 - done;
 	s32 y = dst > 1 ? blit->y1 : blit->source.y;
 
@@ -382,8 +382,8 @@ static u32 band_rows(const struct blit *blit, enum blit_way way, s32 done, bool 
 		return 1;
 	if (dst == 1)
 		dst = src;
-	at = (u32)(up ? y + (blit->y2 - blit->y1) - done : y + done) % dst;
-	most = up ? at ?: dst : dst - at;
+	byte = (u32)(up ? y + (blit->y2 - blit->y1) - done : y + done) % dst;
+	most = up ? byte ?: dst : dst - byte;
 	most = min(most, 2 * SOFTGPU_ROW_BYTES / bytes);
 	return max(1u, min(left, most));
 }

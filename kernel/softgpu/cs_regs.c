@@ -186,17 +186,17 @@ u64 softgpu_acthd(struct softgpu_engine *engine)
 
 void softgpu_registers_publish(struct softgpu_engine *engine)
 {
-	u64 at = softgpu_acthd(engine);
+	u64 acthd = softgpu_acthd(engine);
 
 	lockdep_assert_held(&engine->access);
 	file_write(engine, engine->base + RING_HEAD, engine->ring_head);
 	file_write(engine, engine->base + RING_START, engine->ring_start);
 	file_write(engine, engine->base + RING_CTL, (engine->ring_bytes - GHYVI_PAGE_BYTES) | 1);
 	file_write(engine, engine->base + RING_IPEHR, engine->packet[0]);
-	file_write(engine, engine->base + RING_ACTHD, lower_32_bits(at));
-	file_write(engine, engine->base + RING_ACTHD_UDW, upper_32_bits(at));
+	file_write(engine, engine->base + RING_ACTHD, lower_32_bits(acthd));
+	file_write(engine, engine->base + RING_ACTHD_UDW, upper_32_bits(acthd));
 	if (engine->level) {
-		file_write(engine, engine->base + RING_BBADDR, lower_32_bits(at) | 1);
-		file_write(engine, engine->base + RING_BBADDR_UDW, upper_32_bits(at));
+		file_write(engine, engine->base + RING_BBADDR, lower_32_bits(acthd) | 1);
+		file_write(engine, engine->base + RING_BBADDR_UDW, upper_32_bits(acthd));
 	}
 }

@@ -131,7 +131,7 @@ static int softgpu_continue(struct softgpu_engine *engine)
 		return verdict;
 
 	if (!engine->level)
-		engine->command_at = engine->ring_head;
+		engine->command_pos = engine->ring_head;
 	if (engine->ring_tail >= engine->ring_bytes)
 		return softgpu_error(engine, "ring tail %#x is outside the ring of %#x bytes",
 				     engine->ring_tail, engine->ring_bytes);
@@ -206,7 +206,7 @@ static int softgpu_load(struct softgpu_engine *engine)
 	engine->ring_tail = context[GHYVI_CTX_RING_TAIL] & RING_TAIL_MASK;
 	if (softgpu_job(job)->begun)
 		engine->ring_tail = softgpu_job(job)->known_tail;
-	engine->command_at = engine->ring_head;
+	engine->command_pos = engine->ring_head;
 	engine->context_timestamp = context[GHYVI_CTX_TIMESTAMP];
 	memset(engine->gpr, 0, sizeof(engine->gpr));
 	if (softgpu_job(job)->begun || (job->restore && engine->client->base.params.gen >= 9))
@@ -275,7 +275,7 @@ static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engin
 	 * after the last command, which had its effect.
 	 */
 	if (verdict == SOFTGPU_ERROR && !engine->level)
-		engine->ring_head = engine->command_at;
+		engine->ring_head = engine->command_pos;
 	softgpu_save(engine);
 	if (verdict == SOFTGPU_ERROR || verdict == SOFTGPU_CANCELLED)
 		job->fault = (struct ghyvi_job_fault){

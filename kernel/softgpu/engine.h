@@ -275,7 +275,7 @@ struct softgpu_engine {
 	u32 context_timestamp; /* CTX_TIMESTAMP when the job was loaded */
 
 	unsigned int level; /* index of the current stream in @streams */
-	u64 command_at; /* ring offset or address of the command in @packet */
+	u64 command_pos; /* ring offset or address of the command in @packet */
 	struct softgpu_stream streams[SOFTGPU_STREAMS];
 
 	/* Private copy of the next commands: each dword is read from guest memory once. */

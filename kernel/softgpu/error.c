@@ -13,7 +13,7 @@ int softgpu_error(struct softgpu_engine *engine, const char *format, ...)
 	va_end(args);
 	ghyvi_report_stop(engine->client->base.params.reporter, engine->id,
 			  "%s: context %#x, %s at %#llx: %s", ghyvi_engine_name(engine->id),
-			  engine->job->lrca, engine->level ? "batch" : "ring", engine->command_at,
+			  engine->job->lrca, engine->level ? "batch" : "ring", engine->command_pos,
 			  text);
 	return SOFTGPU_ERROR;
 }

@@ -65,15 +65,15 @@ void softgpu_job_save(const struct ghyvi_job *job, void *to)
 
 /* Would an engine find a command at this position? One that is refused stops the job there. */
 static bool is_command(const struct ghyvi_job *job, enum ghyvi_fetch_source source,
-		       unsigned int level, u64 at)
+		       unsigned int level, u64 pos)
 {
 	u32 head = job->context[GHYVI_CTX_RING_HEAD] & RING_HEAD_MASK;
 	struct ghyvi_cmd_prefetch window;
 	int count;
 
-	if (at & 3)
+	if (pos & 3)
 		return false;
-	count = ghyvi_commands_fetch(job->commands, source, level, at, head, &window);
+	count = ghyvi_commands_fetch(job->commands, source, level, pos, head, &window);
 	return count > 0 ? window.starts & 1 : !count || count == -EACCES;
 }
 
@@ -82,11 +82,11 @@ static bool indirect_ok(const struct ghyvi_job *job, const struct softgpu_job_st
 {
 	u32 value = job->context[GHYVI_CTX_INDIRECT];
 	u64 begin = ghyvi_indirect_begin(value), end = ghyvi_indirect_end(value);
-	u64 at = state->batches[0].address;
+	u64 pos = state->batches[0].address;
 
 	return state->level == 1 && state->batches[0].ggtt && job->engine == GHYVI_RCS &&
-	       begin < end && at >= begin && at <= end &&
-	       (at == end || is_command(job, GHYVI_FETCH_INDIRECT, 1, at));
+	       begin < end && pos >= begin && pos <= end &&
+	       (pos == end || is_command(job, GHYVI_FETCH_INDIRECT, 1, pos));
 }
 
 /*

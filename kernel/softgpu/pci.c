@@ -28,15 +28,15 @@ static bool has_function(unsigned int devfn)
 	return !PCI_FUNC(devfn) && PCI_SLOT(devfn) < softbus.functions;
 }
 
-static int config_read(struct pci_bus *bus, unsigned int devfn, int at, int bytes, u32 *value)
+static int config_read(struct pci_bus *bus, unsigned int devfn, int offset, int bytes, u32 *value)
 {
-	const u8 *config = softbus.config + at;
+	const u8 *config = softbus.config + offset;
 
 	if (!has_function(devfn)) {
 		PCI_SET_ERROR_RESPONSE(value);
 		return PCIBIOS_DEVICE_NOT_FOUND;
 	}
-	if (at < 0 || at + bytes > CONFIG_BYTES) {
+	if (offset < 0 || offset + bytes > CONFIG_BYTES) {
 		*value = 0;
 		return PCIBIOS_SUCCESSFUL;
 	}
@@ -47,7 +47,7 @@ static int config_read(struct pci_bus *bus, unsigned int devfn, int at, int byte
 }
 
 /* All configuration registers are read-only: there is no decoding or bus mastering to enable. */
-static int config_write(struct pci_bus *bus, unsigned int devfn, int at, int bytes, u32 value)
+static int config_write(struct pci_bus *bus, unsigned int devfn, int offset, int bytes, u32 value)
 {
 	return has_function(devfn) ? PCIBIOS_SUCCESSFUL : PCIBIOS_DEVICE_NOT_FOUND;
 }

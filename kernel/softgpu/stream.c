@@ -44,9 +44,9 @@ void softgpu_stream_pop(struct softgpu_engine *engine)
 void softgpu_stream_rewind(struct softgpu_engine *engine)
 {
 	if (engine->level)
-		softgpu_stream(engine)->address = engine->command_at;
+		softgpu_stream(engine)->address = engine->command_pos;
 	else
-		engine->ring_head = engine->command_at;
+		engine->ring_head = engine->command_pos;
 	softgpu_stream_drop_window(engine);
 }
 
@@ -94,7 +94,7 @@ static void stream_copy_dwords(u32 *to, const u8 *from, unsigned int count)
  * Fill the window from the auditor's copy. Returns SOFTGPU_AGAIN if there is none because these
  * commands are not audited.
  */
-static int stream_fill_audited(struct softgpu_engine *engine, u64 at)
+static int stream_fill_audited(struct softgpu_engine *engine, u64 pos)
 {
 	const struct ghyvi_commands *commands = engine->job->commands;
 	enum ghyvi_fetch_source source = stream_source(engine);
@@ -103,7 +103,7 @@ static int stream_fill_audited(struct softgpu_engine *engine, u64 at)
 
 	if (!commands)
 		return SOFTGPU_AGAIN;
-	count = ghyvi_commands_fetch(commands, source, engine->level, at, engine->ring_head,
+	count = ghyvi_commands_fetch(commands, source, engine->level, pos, engine->ring_head,
 				     &engine->window);
 	if (count == -EACCES)
 		return SOFTGPU_ERROR;
@@ -113,7 +113,7 @@ static int stream_fill_audited(struct softgpu_engine *engine, u64 at)
 		return SOFTGPU_AGAIN;
 	if (source != GHYVI_FETCH_PPGTT)
 		return SOFTGPU_OK;
-	err = softgpu_map(engine, SOFTGPU_PPGTT, at, false, &p);
+	err = softgpu_map(engine, SOFTGPU_PPGTT, pos, false, &p);
 	if (err) {
 		softgpu_stream_drop_window(engine);
 		return err;
@@ -133,26 +133,26 @@ static int stream_changed(struct softgpu_engine *engine)
 	return softgpu_error(engine, "audit: the batch was changed after its submission");
 }
 
-/* Fill the window from @at up to the end of the page, of the ring or batch, or to the tail. */
-static int stream_fill_window(struct softgpu_engine *engine, u64 at)
+/* Fill the window from @pos up to the end of the page, of the ring or batch, or to the tail. */
+static int stream_fill_window(struct softgpu_engine *engine, u64 pos)
 {
 	const struct softgpu_stream *stream = softgpu_stream(engine);
 	unsigned int bytes;
-	u64 address = at;
+	u64 address = pos;
 	u64 limit = WINDOW_BYTES;
 	u8 *p;
 	int err;
 
 	engine->check_window = false;
-	err = stream_fill_audited(engine, at);
+	err = stream_fill_audited(engine, pos);
 	if (err != SOFTGPU_AGAIN)
 		return err;
 	if (!engine->level) {
 		address += engine->ring_start;
 		/* The guest may still be writing commands after the tail. */
-		limit = (at < engine->ring_tail ? engine->ring_tail : engine->ring_bytes) - at;
+		limit = (pos < engine->ring_tail ? engine->ring_tail : engine->ring_bytes) - pos;
 	} else if (stream->end) {
-		limit = stream->end - at;
+		limit = stream->end - pos;
 	}
 	err = softgpu_map(engine, stream->space, address, false, &p);
 	if (err)
@@ -160,7 +160,7 @@ static int stream_fill_window(struct softgpu_engine *engine, u64 at)
 	bytes = min_t(u64, limit, WINDOW_BYTES);
 	bytes = min_t(u32, bytes, GHYVI_PAGE_BYTES - (address & (GHYVI_PAGE_BYTES - 1)));
 	stream_copy_dwords(engine->window.dwords, p, bytes / 4);
-	engine->window.at = at;
+	engine->window.pos = pos;
 	engine->window.count = bytes / 4;
 	engine->window.starts = U64_MAX;
 	return 0;
@@ -169,18 +169,18 @@ static int stream_fill_window(struct softgpu_engine *engine, u64 at)
 static int stream_dword(struct softgpu_engine *engine, unsigned int index, u32 *value)
 {
 	const struct ghyvi_cmd_prefetch *window = &engine->window;
-	u64 at = stream_position(engine) + 4ULL * index;
+	u64 pos = stream_position(engine) + 4ULL * index;
 	unsigned int i;
 	int err;
 
-	if (!engine->level && at >= engine->ring_bytes)
-		at -= engine->ring_bytes;
-	if (at < window->at || at - window->at >= 4ULL * window->count) {
-		err = stream_fill_window(engine, at);
+	if (!engine->level && pos >= engine->ring_bytes)
+		pos -= engine->ring_bytes;
+	if (pos < window->pos || pos - window->pos >= 4ULL * window->count) {
+		err = stream_fill_window(engine, pos);
 		if (err)
 			return err;
 	}
-	i = (at - window->at) / 4;
+	i = (pos - window->pos) / 4;
 	*value = window->dwords[i];
 	if (unlikely(engine->check_window && engine->memory[i] != *value))
 		return stream_changed(engine);
@@ -193,7 +193,8 @@ static int stream_header(struct softgpu_engine *engine, u32 *header)
 	int err = stream_dword(engine, 0, header);
 
 	if (!err &&
-	    unlikely(!(engine->window.starts >> (engine->command_at - engine->window.at) / 4 & 1)))
+	    unlikely(
+		    !(engine->window.starts >> (engine->command_pos - engine->window.pos) / 4 & 1)))
 		return stream_not_audited(engine);
 	return err;
 }
@@ -216,7 +217,7 @@ int softgpu_stream_fetch(struct softgpu_engine *engine)
 	u32 header;
 	int err;
 
-	engine->command_at = stream_position(engine);
+	engine->command_pos = stream_position(engine);
 	if (!left)
 		return SOFTGPU_DONE;
 	err = stream_header(engine, &header);

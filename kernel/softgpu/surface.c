@@ -84,15 +84,15 @@ static __always_inline void rop_8(u8 *dst, const u8 *input, const struct softgpu
 static __always_inline u32 rop_groups(u8 *dst, const u8 *input, u32 bytes,
 				      const struct softgpu_rop rop, bool both)
 {
-	u32 at;
+	u32 byte;
 
-	for (at = 0; at + 32 <= bytes; at += 32) {
-		rop_8(dst + at, input + at, &rop, both);
-		rop_8(dst + at + 8, input + at + 8, &rop, both);
-		rop_8(dst + at + 16, input + at + 16, &rop, both);
-		rop_8(dst + at + 24, input + at + 24, &rop, both);
+	for (byte = 0; byte + 32 <= bytes; byte += 32) {
+		rop_8(dst + byte, input + byte, &rop, both);
+		rop_8(dst + byte + 8, input + byte + 8, &rop, both);
+		rop_8(dst + byte + 16, input + byte + 16, &rop, both);
+		rop_8(dst + byte + 24, input + byte + 24, &rop, both);
 	}
-	return at;
+	return byte;
 }
 
 /* The operation from byte @done of a row on. Pages can end within a pixel. */
@@ -111,18 +111,18 @@ static void rop_run(u8 *dst, const u8 *input, u32 bytes, const struct softgpu_ro
 {
 	const struct softgpu_rop now = rop_after(rop, done);
 	u64 d = 0, in = 0;
-	u32 at, n;
+	u32 byte, n;
 
 	if (now.a0 || now.b1)
-		at = rop_groups(dst, input, bytes, now, true);
+		byte = rop_groups(dst, input, bytes, now, true);
 	else
-		at = rop_groups(dst, input, bytes, now, false);
-	for (; at < bytes; at += n) {
-		n = min_t(u32, bytes - at, sizeof(d));
-		memcpy(&d, dst + at, n);
-		memcpy(&in, input + at, n);
+		byte = rop_groups(dst, input, bytes, now, false);
+	for (; byte < bytes; byte += n) {
+		n = min_t(u32, bytes - byte, sizeof(d));
+		memcpy(&d, dst + byte, n);
+		memcpy(&in, input + byte, n);
 		d = now.a0 ^ (in & now.a1) ^ (d & (now.b0 ^ (in & now.b1)));
-		memcpy(dst + at, &d, n);
+		memcpy(dst + byte, &d, n);
 	}
 }
 
@@ -185,11 +185,11 @@ struct cursor {
 };
 
 /*
- * A cell is what is mapped at once: @rows rows of @bytes bytes, from byte @at of row @row of both
+ * A cell is what is mapped at once: @rows rows of @bytes bytes, from byte @byte of row @row of both
  * sides on.
  */
 struct cell {
-	u32 at, row, bytes, rows;
+	u32 byte, row, bytes, rows;
 };
 
 static __always_inline bool side_is_tiled(const struct side *side)
@@ -197,24 +197,24 @@ static __always_inline bool side_is_tiled(const struct side *side)
 	return side->surface && side->surface->tiling != SOFTGPU_LINEAR;
 }
 
-/* Number of bytes, from byte @at of the rows on, that are in the same page of a tile. */
-static __always_inline u32 side_block_left(const struct side *side, u32 at)
+/* Number of bytes, from byte @byte of the rows on, that are in the same page of a tile. */
+static __always_inline u32 side_block_left(const struct side *side, u32 byte)
 {
 	u32 block;
 
 	if (!side_is_tiled(side))
 		return GHYVI_PAGE_BYTES;
 	block = 1u << softgpu_tiles[side->surface->tiling].block_shift;
-	return block - ((side->x + at) & (block - 1));
+	return block - ((side->x + byte) & (block - 1));
 }
 
-/* Number of bytes of a row, from byte @at on, that are in the same page of a linear surface. */
-static __always_inline u32 side_page_left(const struct side *side, u32 at, u32 row)
+/* Number of bytes of a row, from byte @byte on, that are in the same page of a linear surface. */
+static __always_inline u32 side_page_left(const struct side *side, u32 byte, u32 row)
 {
 	if (!side->surface)
 		return GHYVI_PAGE_BYTES;
 	return softgpu_to_page_end(
-		softgpu_surface_linear(side->surface, side->x + at, side->y + row));
+		softgpu_surface_linear(side->surface, side->x + byte, side->y + row));
 }
 
 /* Number of rows, from @row on, that are in the same pages of tiles. */
@@ -244,7 +244,7 @@ static __always_inline int cell_map_tiled(struct softgpu_engine *engine, const s
 	const struct softgpu_tile *tile = &softgpu_tiles[surface->tiling];
 	u32 tile_mask = (1u << tile->bits) - 1, y_mask = ~tile->x_bits & tile_mask;
 	u32 block = 1u << tile->block_shift;
-	s64 x = side->x + cell->at, y = side->y + cell->row, end = x + cell->bytes;
+	s64 x = side->x + cell->byte, y = side->y + cell->row, end = x + cell->bytes;
 	u32 y_spread = spread_bits(y & ((1 << tile->rows_shift) - 1), y_mask), x_spread;
 	s64 tile_row = (y >> tile->rows_shift) * (surface->pitch_bytes >> tile->width_shift);
 	u64 first = (surface->base & ~(u64)tile_mask) + ((u64)tile_row << tile->bits);
@@ -281,7 +281,7 @@ static __always_inline int cell_map_linear(struct softgpu_engine *engine, const 
 	int err = 0;
 
 	for (i = 0; i < cell->rows && !err; i++, pages += 2) {
-		address = softgpu_surface_linear(side->surface, side->x + cell->at,
+		address = softgpu_surface_linear(side->surface, side->x + cell->byte,
 						 side->y + cell->row + i);
 		left = softgpu_to_page_end(address);
 		err = softgpu_map(engine, SOFTGPU_PPGTT, address, write, &pages[0]);
@@ -320,10 +320,10 @@ static __always_inline void cursor_set(struct cursor *cursor, const struct side 
 			cursor->x_offset = 0;
 		*bytes = min(*bytes, block - in_block);
 	} else if (!side->surface) {
-		cursor->page = side->buffer + (u64)(cell->row + i) * side->pitch_bytes + cell->at;
+		cursor->page = side->buffer + (u64)(cell->row + i) * side->pitch_bytes + cell->byte;
 		cursor->x_offset = done;
 	} else {
-		left = side_page_left(side, cell->at, cell->row + i);
+		left = side_page_left(side, cell->byte, cell->row + i);
 		cursor->page = pages[2 * i + (done >= left)];
 		cursor->x_offset = done >= left ? done - left : done;
 		*bytes = min(*bytes, done >= left ? *bytes : left - done);
@@ -389,7 +389,7 @@ static __always_inline void combine_row(struct cursor *dst, struct cursor *src, 
 static __always_inline u32 copy_columns(u8 *const *pages, u32 y_offset, u8 *const *rows, u32 count,
 					u32 bytes, bool to_tiles)
 {
-	u32 done, at, i;
+	u32 done, byte, i;
 	u8 *column;
 
 	for (done = 0; done + Y_BLOCK_BYTES <= bytes; done += Y_BLOCK_BYTES) {
@@ -397,12 +397,12 @@ static __always_inline u32 copy_columns(u8 *const *pages, u32 y_offset, u8 *cons
 		if (unlikely(!column))
 			continue;
 		column += y_offset;
-		for (at = done; at < done + Y_BLOCK_BYTES; at += 16, column += Y_COLUMN_BYTES)
+		for (byte = done; byte < done + Y_BLOCK_BYTES; byte += 16, column += Y_COLUMN_BYTES)
 			for (i = 0; i < count; i++)
 				if (to_tiles)
-					memcpy(column + 16 * i, rows[i] + at, 16);
+					memcpy(column + 16 * i, rows[i] + byte, 16);
 				else
-					memcpy(rows[i] + at, column + 16 * i, 16);
+					memcpy(rows[i] + byte, column + 16 * i, 16);
 	}
 	return done;
 }
@@ -493,17 +493,17 @@ static int combine_apart(struct softgpu_engine *engine, const struct side *dst,
 			 const struct side *src, const struct cell *cell,
 			 const struct softgpu_rop *rop)
 {
-	s64 dst_x = dst->x + cell->at, dst_y = dst->y + cell->row;
+	s64 dst_x = dst->x + cell->byte, dst_y = dst->y + cell->row;
 	struct softgpu_rop rest;
-	int err = softgpu_surface_read(engine, src->surface, src->x + cell->at, src->y + cell->row,
-				       cell->bytes, cell->rows, engine->rows);
+	int err = softgpu_surface_read(engine, src->surface, src->x + cell->byte,
+				       src->y + cell->row, cell->bytes, cell->rows, engine->rows);
 
 	if (err)
 		return err;
 	if (!rop)
 		return softgpu_surface_write(engine, dst->surface, dst_x, dst_y, cell->bytes,
 					     cell->rows, engine->rows);
-	rest = rop_after(rop, cell->at);
+	rest = rop_after(rop, cell->byte);
 	return softgpu_surface_rop(engine, dst->surface, dst_x, dst_y, cell->bytes, cell->rows,
 				   engine->rows, &rest);
 }
@@ -537,7 +537,7 @@ static __always_inline int combine_cell(struct softgpu_engine *engine, const str
 	if (side_is_tiled(dst) && side_is_tiled(src)) {
 		if (dst_pages[0] && cell_is_page(dst, &to, src, &from, cell)) {
 			combine_run(dst_pages[0], src_pages[0], GHYVI_PAGE_BYTES, op, rop,
-				    cell->at);
+				    cell->byte);
 			return 0;
 		}
 	}
@@ -554,7 +554,7 @@ static __always_inline int combine_cell(struct softgpu_engine *engine, const str
 				n = cell->bytes - done;
 				cursor_set(&to, dst, cell, dst_pages, i, done, &n);
 				cursor_set(&from, src, cell, src_pages, i, done, &n);
-				combine_row(&to, &from, n, op, rop, cell->at + done);
+				combine_row(&to, &from, n, op, rop, cell->byte + done);
 			}
 			cursor_next_row(&to);
 			cursor_next_row(&from);
@@ -576,15 +576,15 @@ static __always_inline bool sides_are_alike(const struct side *dst, const struct
 	       !((dst->y - src->y) & (softgpu_page_rows(dst->surface->tiling) - 1));
 }
 
-/* Number of bytes from byte @at of row @row on for one cell. */
-static __always_inline u32 cell_width(const struct side *dst, const struct side *src, u32 at,
+/* Number of bytes from byte @byte of row @row on for one cell. */
+static __always_inline u32 cell_width(const struct side *dst, const struct side *src, u32 byte,
 				      u32 row, bool single)
 {
 	if (!side_is_tiled(dst) && !side_is_tiled(src))
-		return min(side_page_left(dst, at, row), side_page_left(src, at, row));
+		return min(side_page_left(dst, byte, row), side_page_left(src, byte, row));
 	if (single)
-		return min(side_block_left(dst, at), side_block_left(src, at));
-	return softgpu_to_page_end((side_is_tiled(dst) ? dst : src)->x + at);
+		return min(side_block_left(dst, byte), side_block_left(src, byte));
+	return softgpu_to_page_end((side_is_tiled(dst) ? dst : src)->x + byte);
 }
 
 static __always_inline u32 cell_height(const struct side *dst, const struct side *src, u32 row,
@@ -608,9 +608,9 @@ static __always_inline int combine(struct softgpu_engine *engine, const struct s
 
 	for (; cell.row < rows; cell.row += cell.rows) {
 		cell.rows = min(rows - cell.row, cell_height(dst, src, cell.row, alike));
-		for (cell.at = 0; cell.at < bytes; cell.at += cell.bytes) {
-			cell.bytes = min(bytes - cell.at,
-					 cell_width(dst, src, cell.at, cell.row, alike || narrow));
+		for (cell.byte = 0; cell.byte < bytes; cell.byte += cell.bytes) {
+			cell.bytes = min(bytes - cell.byte, cell_width(dst, src, cell.byte,
+								       cell.row, alike || narrow));
 			err = combine_cell(engine, dst, src, &cell, narrow, op, rop);
 			narrow = err == CELL_NARROW;
 			if (narrow)

@@ -90,15 +90,15 @@ void vgpu_submissions_forget(struct ghyvi_vgpu *vgpu)
 /* Is the dword at @offset of @page a copy? Of the ring's pages, parts are not. */
 static bool is_copy(const struct ghyvi_commands_page *page, u64 offset)
 {
-	u64 at = page->at + offset;
+	u64 pos = page->pos + offset;
 
 	if (offset >= GHYVI_PAGE_BYTES)
 		return false;
 	if (page->source != GHYVI_FETCH_RING)
 		return true;
 	if (page->from < page->to)
-		return at >= page->from && at < page->to;
-	return at >= page->from || at < page->to;
+		return pos >= page->from && pos < page->to;
+	return pos >= page->from || pos < page->to;
 }
 
 /* Find the page of the audited commands that has @address, and the address of the page. */
@@ -109,7 +109,7 @@ static bool find_page(const struct vgpu_workload *workload, u64 address,
 	u64 ring = workload->context[GHYVI_CTX_RING_START];
 
 	while (ghyvi_commands_iter_next(&iter, page)) {
-		*page_address = page->source == GHYVI_FETCH_RING ? ring + page->at : page->at;
+		*page_address = page->source == GHYVI_FETCH_RING ? ring + page->pos : page->pos;
 		if (is_copy(page, address - *page_address))
 			return true;
 	}
@@ -276,15 +276,17 @@ static void show_submissions(const struct vgpu_error_state *state, struct seq_fi
 	u64 n = min_t(u64, last, VGPU_SUBMISSIONS);
 
 	for (; n; n--, last--) {
-		const struct vgpu_submission *at = &state->submissions[last % VGPU_SUBMISSIONS];
+		const struct vgpu_submission *submission =
+			&state->submissions[last % VGPU_SUBMISSIONS];
 
 		seq_printf(m, "submission: %s -%llu us, descriptor 0x%016llx ",
-			   ghyvi_engine_name(at->engine),
-			   (unsigned long long)div_u64(state->at_ns - at->at_ns, NSEC_PER_USEC),
-			   (unsigned long long)at->descriptor);
-		if (at->loaded)
-			seq_printf(m, "tail 0x%08x ", at->tail);
-		seq_printf(m, "%s\n", statuses[at->status]);
+			   ghyvi_engine_name(submission->engine),
+			   (unsigned long long)div_u64(state->at_ns - submission->at_ns,
+						       NSEC_PER_USEC),
+			   (unsigned long long)submission->descriptor);
+		if (submission->loaded)
+			seq_printf(m, "tail 0x%08x ", submission->tail);
+		seq_printf(m, "%s\n", statuses[submission->status]);
 	}
 }
 

@@ -51,21 +51,21 @@ void distances(void)
 void positions(void)
 {
 	unsigned int dwords = (unsigned int)any_in(0, GHYVI_ANY_LENGTH + 2);
-	u64 at;
+	u64 pos;
 
 	commands.submission.ring_bytes = (u32)any_in(GHYVI_PAGE_BYTES, RING_BYTES_MAX);
 	commands.submission.ppgtt_mask = GENMASK_ULL(47, 0);
 	scan.source = (u8)any_in(GHYVI_FETCH_RING, GHYVI_FETCH_PPGTT);
 	scan.privileged = scan.source != GHYVI_FETCH_PPGTT;
 	scan.mask = scan.privileged ? GENMASK_ULL(31, 0) : commands.submission.ppgtt_mask;
-	scan.at = any_in(0, scan.source == GHYVI_FETCH_RING ? commands.submission.ring_bytes - 1 :
-							      scan.mask);
-	assume(!(scan.at % 4) && !(commands.submission.ring_bytes % 4));
+	scan.pos = any_in(0, scan.source == GHYVI_FETCH_RING ? commands.submission.ring_bytes - 1 :
+							       scan.mask);
+	assume(!(scan.pos % 4) && !(commands.submission.ring_bytes % 4));
 	assume(scan.source != GHYVI_FETCH_RING || 4 * dwords <= commands.submission.ring_bytes);
-	at = ghyvi_audit_pos_after(&scan, dwords);
-	prove(at <= scan.mask && !(at % 4));
-	prove(scan.source != GHYVI_FETCH_RING || at < commands.submission.ring_bytes);
+	pos = audit_pos_after(&scan, dwords);
+	prove(pos <= scan.mask && !(pos % 4));
+	prove(scan.source != GHYVI_FETCH_RING || pos < commands.submission.ring_bytes);
 	/* Keys of pages tell the streams and the pages apart. */
-	prove(audit_key_source(audit_key(scan.source, at)) == scan.source);
-	prove(audit_key_address(audit_key(scan.source, at)) == (at & GHYVI_PAGE_MASK));
+	prove(audit_key_source(audit_key(scan.source, pos)) == scan.source);
+	prove(audit_key_address(audit_key(scan.source, pos)) == (pos & GHYVI_PAGE_MASK));
 }

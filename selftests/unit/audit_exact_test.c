@@ -75,7 +75,7 @@ static void a_window_ends_with_its_page(void **state)
 		count = min(64u, 1024 - i);
 		assert_int_equal(fetch_window(GHYVI_FETCH_PPGTT, USER_BATCH + 4 * i, 16), count);
 		assert_int_equal(window.count, count);
-		assert_true(window.at == USER_BATCH + 4 * i);
+		assert_true(window.pos == USER_BATCH + 4 * i);
 		for (k = 0; k < count; k++)
 			assert_int_equal(window.dwords[k], MI(0x08, (i + k) & 1));
 		if (count == 64)

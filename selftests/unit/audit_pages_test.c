@@ -37,7 +37,7 @@ static const struct ghyvi_commands_page *page_of(enum ghyvi_fetch_source source,
 	unsigned int i;
 
 	for (i = 0; i < nr_pages; i++) {
-		if (pages[i].source != source || pages[i].at != (at & GHYVI_PAGE_MASK))
+		if (pages[i].source != source || pages[i].pos != (at & GHYVI_PAGE_MASK))
 			continue;
 		assert_null(found); /* each page once */
 		found = &pages[i];

@@ -112,7 +112,8 @@ int softgpu_error(struct softgpu_engine *engine, const char *format, ...)
 		return SOFTGPU_ERROR;
 	bytes = scnprintf(cs->error, CS_ERROR_BYTES,
 			  "%s, %s at %#llx: ", ghyvi_engine_name(engine->id),
-			  engine->level ? "batch" : "ring", (unsigned long long)engine->command_at);
+			  engine->level ? "batch" : "ring",
+			  (unsigned long long)engine->command_pos);
 	va_start(args, format);
 	vsnprintf(cs->error + bytes, CS_ERROR_BYTES - bytes, format, args);
 	va_end(args);
@@ -367,7 +368,7 @@ static void note_command(struct softgpu_engine *engine)
 		return;
 	count_command(name, 1);
 	if (shim_settings()->log_commands)
-		log_line("%#llx: %s (%u dwords)", (unsigned long long)engine->command_at, name,
+		log_line("%#llx: %s (%u dwords)", (unsigned long long)engine->command_pos, name,
 			 engine->packet_dwords);
 }
 

@@ -403,7 +403,7 @@ bool emu_context_load(struct emu_engine *engine, u64 descriptor)
 	begin_load(engine, descriptor);
 	if (!load_first_page(engine, &load))
 		return false;
-	engine->cs.command_at = engine->cs.ring_head;
+	engine->cs.command_pos = engine->cs.ring_head;
 	engine->cs.started_ns = ktime_get_ns();
 	engine->image.first_tail = engine->cs.ring_tail;
 	load_roots(engine);

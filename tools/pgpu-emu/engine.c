@@ -48,7 +48,7 @@ int softgpu_error(struct softgpu_engine *cs, const char *format, ...)
 	va_end(args);
 	emu_log(engine->emu, "%s: context %#x, %s at %#llx: %s", emu_engine_name(engine),
 		engine->image.lrca, cs->level ? "batch" : "ring",
-		(unsigned long long)cs->command_at, text);
+		(unsigned long long)cs->command_pos, text);
 	return SOFTGPU_ERROR;
 }
 
@@ -180,7 +180,7 @@ static void run_slice(struct emu_engine *engine)
 			wait_for_semaphore(engine);
 		else if (status)
 			emu_engine_hang(engine, "command %#010x at %#llx", engine->cs.packet[0],
-					(unsigned long long)engine->cs.command_at);
+					(unsigned long long)engine->cs.command_pos);
 		else if (engine->state == EMU_WAITING)
 			engine->state = EMU_RUNNING;
 		emu_execlist_arbitrate(engine);
@@ -272,5 +272,5 @@ void emu_run_restore_batch(struct emu_engine *engine, u64 address, u64 end)
 	softgpu_stream_drop_window(cs);
 	if ((status && status != SOFTGPU_DONE) || emu_compute_runs(engine))
 		emu_engine_hang(engine, "batch of a context restore, command %#010x at %#llx",
-				cs->packet[0], (unsigned long long)cs->command_at);
+				cs->packet[0], (unsigned long long)cs->command_pos);
 }
