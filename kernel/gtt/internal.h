@@ -195,41 +195,7 @@ static inline void ghyvi_dirty_unpin(struct ghyvi_gtt *gtt, struct ghyvi_pin *pi
 		ghyvi_dirty_record(gtt, ghyvi_pin_gfn(pin));
 }
 
-/* ---- spt.c ---- */
-
-/* Shadow entry of @level for a guest entry that cannot be translated. Needs no lock. */
-u64 ghyvi_entry_scratch(const struct ghyvi_gtt *gtt, unsigned int level);
-/*
- * Translate @guest_entry of @level, above the last level, of a table page of @tree. The shadow
- * entry holds a reference on the shadow page or 2 MiB page that it points to, or maps scratch.
- */
-struct ghyvi_translation ghyvi_entry_translate(struct ghyvi_gtt *gtt, unsigned int level,
-					       u64 guest_entry, struct ghyvi_tree *tree);
-struct ghyvi_shadow_page *ghyvi_shadow_get(struct ghyvi_gtt *gtt, u64 gfn, unsigned int level,
-					   struct ghyvi_tree *tree);
-void ghyvi_shadow_put(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page);
-/* Map scratch at @index and release what was translated from @guest_entry. Works for any level. */
-void ghyvi_shadow_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
-			u64 guest_entry);
-/* Detach @page from its table page. The shadow page remains, and all its entries map scratch. */
-void ghyvi_shadow_detach(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page);
-/* Free the shadow pages without references. The caller has invalidated the pGPU. */
-void ghyvi_tables_reap(struct ghyvi_gtt *gtt);
-/* Call @visit for every table page, GGTT and PPGTT. */
-void ghyvi_tables_each(struct ghyvi_gtt *gtt,
-		       void (*visit)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
-				     void *data),
-		       void *data);
-/*
- * Read @count entries from @source, each once, into the snapshot from @index on, at most
- * GHYVI_PTES_PER_UPDATE. @source may be the guest's entries. Translate those that changed in all
- * shadows. Returns their number.
- */
-unsigned int ghyvi_table_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
-				unsigned int index, const u64 *source, unsigned int count);
-/* Translate the deferred entry @index again, in each shadow that maps scratch there. */
-void ghyvi_table_retry_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
-			     unsigned int index);
+/* ---- tables.c ---- */
 
 static inline bool ghyvi_table_entry_deferred(const struct ghyvi_table_page *table,
 					      unsigned int index)
@@ -250,6 +216,11 @@ static inline void ghyvi_table_set_nomem(struct ghyvi_table_page *table, unsigne
 	table->deferred.nomem = true;
 }
 
+/* Call @visit for every table page, GGTT and PPGTT. */
+void ghyvi_tables_each(struct ghyvi_gtt *gtt,
+		       void (*visit)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+				     void *data),
+		       void *data);
 /* The next (@by 1) or previous (@by -1) table page in the address space, or NULL. */
 struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_gtt *gtt,
 					       const struct ghyvi_table_page *table, int by);
@@ -266,6 +237,20 @@ void ghyvi_table_clear_relaxed(struct ghyvi_gtt *gtt, struct ghyvi_table_page *t
 bool ghyvi_table_protect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 /* Also called without the lock, when the gtt is created or destroyed. */
 void ghyvi_table_unprotect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
+/* Assign @table to the tree that reaches it now, after its shadow pages have changed. */
+void ghyvi_table_update_tree(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
+/* Entry @index, whose translation has just failed with @err, maps scratch: retry it. */
+void ghyvi_table_defer_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+			     unsigned int index, int err);
+/* Make a table page of @gfn, to be used at @level first. Returns it or an ERR_PTR. */
+struct ghyvi_table_page *ghyvi_table_create(struct ghyvi_gtt *gtt, u64 gfn, unsigned int level);
+/* The table page has no shadow pages any more. */
+void ghyvi_table_destroy(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
+/* Unprotect and list @table. The next sync finds the stores that do not trap meanwhile. */
+void ghyvi_table_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
+/* @table is about to be freed: record what it has shown. */
+void ghyvi_table_forget(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
+
 /*
  * Returns true if nothing refers to @table. The guest may have made anything else of the page, so a
  * sync does not read it. If it is linked again, it is listed again.
@@ -288,21 +273,86 @@ static inline bool ghyvi_table_is_due(const struct ghyvi_gtt *gtt,
 {
 	return table->passed != gtt->passes && !ghyvi_table_is_dying(table);
 }
-/*
- * Sync @table: compare the guest's entries with the snapshot and translate those that differ, and
- * retry deferred entries. Returns how many entries differed.
- */
-unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
-/* Unprotect and list @table. The next sync finds the stores that do not trap meanwhile. */
-void ghyvi_table_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
-/* @table is about to be freed: record what it has shown. */
-void ghyvi_table_forget(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
-
 /* Number of syncs that have reached the page so far. */
 static inline u32 ghyvi_table_now(struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table)
 {
 	return table->tree->synced + gtt->flushes;
 }
+
+/* ---- leaf.c ---- */
+
+/* Shadow entry of @level for a guest entry that cannot be translated. Needs no lock. */
+static inline u64 ghyvi_entry_scratch(const struct ghyvi_gtt *gtt, unsigned int level)
+{
+	if (level <= GHYVI_LEVEL_PT)
+		return ghyvi_leaf_scratch(gtt);
+	return gtt->scratch_dma[level - 1] | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+}
+
+/*
+ * Count an entry that cannot be translated because of @error, and record it for the report of
+ * ghyvi_gtt_unlock(). Returns its translation.
+ */
+struct ghyvi_translation ghyvi_entry_reject(struct ghyvi_gtt *gtt, unsigned int level,
+					    u64 guest_entry, int error);
+/*
+ * Returns -EFAULT, with which the entry is deferred until the table page has been freed, if one of
+ * @count guest pages from @gfn on is a table page, else 0.
+ */
+int ghyvi_entry_reject_alias(struct ghyvi_gtt *gtt, u64 gfn, u64 count);
+/*
+ * Entry @index of @parent is about to point to @page, of level PT_64K. Returns GHYVI_ENTRY_64K if
+ * the entry may have this bit set, else 0.
+ */
+u64 ghyvi_table_64k_link(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page,
+			 struct ghyvi_shadow_page *parent, unsigned int index);
+/* The entry that could have GHYVI_ENTRY_64K set no longer points to @page. */
+void ghyvi_table_64k_unlink(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page);
+/*
+ * Translate @count entries of a page of the last level from @index on. @values are the guest's
+ * entries, @old those that the present shadow entries were translated from. What cannot be
+ * translated is deferred.
+ */
+void ghyvi_leaf_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+		    const u64 *old, const u64 *values, unsigned int count);
+/* Map scratch at @index of such a page, and release what was translated from @old. */
+void ghyvi_leaf_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+		      u64 old);
+
+/* ---- spt.c ---- */
+
+/*
+ * Translate @guest_entry of @level, above the last level, of a table page of @tree. The shadow
+ * entry holds a reference on the shadow page or 2 MiB page that it points to, or maps scratch.
+ */
+struct ghyvi_translation ghyvi_entry_translate(struct ghyvi_gtt *gtt, unsigned int level,
+					       u64 guest_entry, struct ghyvi_tree *tree);
+struct ghyvi_shadow_page *ghyvi_shadow_get(struct ghyvi_gtt *gtt, u64 gfn, unsigned int level,
+					   struct ghyvi_tree *tree);
+void ghyvi_shadow_put(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page);
+/* Map scratch at @index and release what was translated from @guest_entry. Works for any level. */
+void ghyvi_shadow_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+			u64 guest_entry);
+/* Detach @page from its table page. The shadow page remains, and all its entries map scratch. */
+void ghyvi_shadow_detach(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page);
+/* Free the shadow pages without references. The caller has invalidated the pGPU. */
+void ghyvi_tables_reap(struct ghyvi_gtt *gtt);
+/*
+ * Read @count entries from @source, each once, into the snapshot from @index on, at most
+ * GHYVI_PTES_PER_UPDATE. @source may be the guest's entries. Translate those that changed in all
+ * shadows. Returns their number.
+ */
+unsigned int ghyvi_table_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+				unsigned int index, const u64 *source, unsigned int count);
+/* Translate the deferred entry @index again, in each shadow that maps scratch there. */
+void ghyvi_table_retry_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+			     unsigned int index);
+
+/*
+ * Sync @table: compare the guest's entries with the snapshot and translate those that differ, and
+ * retry deferred entries. Returns how many entries differed.
+ */
+unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 
 /* ---- ggtt.c ---- */
 

@@ -6,7 +6,7 @@
  *
  * DOC: tables that the guest has freed
  *
- * A page is refused as data while it is a table page (reject_alias() in spt.c): the page is
+ * A page is refused as data while it is a table page (ghyvi_entry_reject_alias()): the page is
  * *blocking*. If stores to upper levels do not trap, the guest may have unlinked the page and made
  * data of it. The policies "relaxed" and "nested" protect no upper level, and the hypervisor may
  * fail to protect a page. So each sync looks whether the blocking pages are linked in the guest's

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Translation of an entry: kernel/gtt/spt.c.
+ * Translation of an entry: kernel/gtt/leaf.c and spt.c.
  *
  * Bounds: none for entries, levels, addresses, limits and errors. One entry is translated. A group
  * of 64 KiB has its 16 pages. Pins, 2 MiB pages, and in above() the look-up and creation of a
@@ -8,6 +8,7 @@
  * proved of pins by themselves is in gtt_pins.c and gtt_refs.c.
  */
 #include "prove.h"
+#include <gtt/leaf.c>
 #include <gtt/spt.c>
 
 static struct ghyvi_gtt gtt;
