@@ -510,6 +510,17 @@ void run_once(struct test_job *job)
 	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], job->tail);
 }
 
+void expect_working(enum ghyvi_engine_id id)
+{
+	struct test_job *job = job_new(&guests[0], id);
+
+	*(u32 *)guest_page(&guests[0], DATA) = 0;
+	RINGS(job, STORE_GGTT, DATA, 0, 0x55);
+	run_once(job);
+	assert_int_equal(at(&guests[0], DATA), 0x55);
+	job_free(job);
+}
+
 void expect_working_engines(void)
 {
 	unsigned int i;

@@ -152,6 +152,8 @@ void start(struct test_job *job);
 bool waits(struct test_job *job);
 void finish(struct test_job *job, enum ghyvi_job_status status);
 void run_once(struct test_job *job);
+/* The engine executes a ring with a store. */
+void expect_working(enum ghyvi_engine_id id);
 /* Each engine executes a ring with a store and an interrupt. */
 void expect_working_engines(void);
 /* Each command in a ring, in a batch of the GGTT, and in a user batch of which there is a copy. */
