@@ -375,13 +375,6 @@ void ghyvi_sched_stop_work(struct work_struct *work);
 void ghyvi_sched_report_preempt_timeout(struct sched_engine *engine,
 					struct ghyvi_workload *workload);
 
-/* entity.c */
-/* Returns an entity without stats and reporter, or NULL. @has_workers of @sched is set. */
-struct ghyvi_sched_entity *ghyvi_sched_entity_alloc(struct ghyvi_sched *sched);
-
-/* settings.c */
-void ghyvi_sched_settings_init(struct ghyvi_sched *sched);
-
 /* policy_credit.c: budgets of "credit" and "band" */
 void ghyvi_sched_budget_tick(struct sched_engine *engine, u64 now);
 void ghyvi_sched_budget_charge(struct sched_rq *rq, s64 ns);

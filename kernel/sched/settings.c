@@ -16,14 +16,6 @@ static const char *policy_name(unsigned int i)
 
 static const struct ghyvi_choices policy_choices = { policy_name, ARRAY_SIZE(policies) };
 
-void ghyvi_sched_settings_init(struct ghyvi_sched *sched)
-{
-	mutex_init(&sched->policy_lock);
-	sched->settings.timeslice_us = GHYVI_SCHED_TIMESLICE_DEFAULT_US;
-	sched->settings.preempt_timeout_us = GHYVI_SCHED_PREEMPT_TIMEOUT_DEFAULT_US;
-	sched->settings.window_us = GHYVI_SCHED_WINDOW_DEFAULT_US;
-}
-
 /* Reevaluate the decisions of all engines after a change. Caller holds no lock. */
 static void reevaluate_all_engines(struct ghyvi_sched *sched)
 {
@@ -63,6 +55,15 @@ static void unlock_engines(struct ghyvi_sched *sched)
 static bool value_in_range(u32 value, u32 low, u32 high)
 {
 	return value >= low && value <= high;
+}
+
+void ghyvi_sched_get_knobs(struct ghyvi_sched_entity *entity, struct ghyvi_sched_knobs *knobs)
+{
+	struct sched_engine *engine = &entity->sched->engines[0]; /* any one */
+
+	spin_lock(&engine->lock);
+	*knobs = entity->knobs;
+	spin_unlock(&engine->lock);
 }
 
 int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_sched_knobs *knobs)
