@@ -59,6 +59,18 @@ ssize_t ghyvi_u32_store(struct ghyvi_device *device, const char *name,
 			const struct ghyvi_value_range *range, const char *buffer, size_t bytes,
 			int (*set)(struct ghyvi_device *device, u32 value));
 
+/* Define the settings @name in the directory @directory, of the object @of of the vGPU @vgpu. */
+#define GHYVI_SETTINGS(name, directory, of, get_values, set_values)        \
+	static void name##_get(struct ghyvi_vgpu *vgpu, void *values)      \
+	{                                                                  \
+		get_values(of, values);                                    \
+	}                                                                  \
+	static int name##_set(struct ghyvi_vgpu *vgpu, const void *values) \
+	{                                                                  \
+		return set_values(of, values);                             \
+	}                                                                  \
+	static const struct ghyvi_settings name = { directory, name##_get, name##_set }
+
 #define GHYVI_SETTING_ATTRIBUTE(of, type, member, mode, store_function, ...)      \
 	static struct ghyvi_setting setting_##member = {                          \
 		.attr = __ATTR(member, mode, ghyvi_setting_show, store_function), \

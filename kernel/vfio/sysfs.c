@@ -230,21 +230,7 @@ static ssize_t multicall_store(struct device *dev, struct device_attribute *attr
 }
 static DEVICE_ATTR_RW(multicall);
 
-static void get_tuning(struct ghyvi_vgpu *vgpu, void *values)
-{
-	ghyvi_gtt_get_tuning(ghyvi_vgpu_gtt(vgpu), values);
-}
-
-static int set_tuning(struct ghyvi_vgpu *vgpu, const void *values)
-{
-	return ghyvi_gtt_set_tuning(ghyvi_vgpu_gtt(vgpu), values);
-}
-
-static const struct ghyvi_settings tuning = {
-	.group = "policy",
-	.get = get_tuning,
-	.set = set_tuning,
-};
+GHYVI_SETTINGS(tuning, "policy", ghyvi_vgpu_gtt(vgpu), ghyvi_gtt_get_tuning, ghyvi_gtt_set_tuning);
 
 #define TUNING_SETTING(name, lowest, highest) \
 	GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, name, lowest, highest);

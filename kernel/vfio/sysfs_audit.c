@@ -59,21 +59,8 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 }
 static DEVICE_ATTR_RW(mode);
 
-static void get_budget(struct ghyvi_vgpu *vgpu, void *values)
-{
-	ghyvi_audit_get_budget(ghyvi_vgpu_audit(vgpu), values);
-}
-
-static int set_budget(struct ghyvi_vgpu *vgpu, const void *values)
-{
-	return ghyvi_audit_set_budget(ghyvi_vgpu_audit(vgpu), values);
-}
-
-static const struct ghyvi_settings budget = {
-	.group = "audit",
-	.get = get_budget,
-	.set = set_budget,
-};
+GHYVI_SETTINGS(budget, "audit", ghyvi_vgpu_audit(vgpu), ghyvi_audit_get_budget,
+	       ghyvi_audit_set_budget);
 
 #define BUDGET_SETTING(name, lowest, highest) \
 	GHYVI_SETTING(budget, struct ghyvi_audit_budget, name, lowest, highest);

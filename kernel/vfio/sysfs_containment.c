@@ -11,21 +11,8 @@
 #include "device.h"
 #include "setting.h"
 
-static void get_containment(struct ghyvi_vgpu *vgpu, void *values)
-{
-	ghyvi_vgpu_get_containment(vgpu, values);
-}
-
-static int set_containment(struct ghyvi_vgpu *vgpu, const void *values)
-{
-	return ghyvi_vgpu_set_containment(vgpu, values);
-}
-
-static const struct ghyvi_settings containment = {
-	.group = "containment",
-	.get = get_containment,
-	.set = set_containment,
-};
+GHYVI_SETTINGS(containment, "containment", vgpu, ghyvi_vgpu_get_containment,
+	       ghyvi_vgpu_set_containment);
 
 #define CONTAINMENT_SETTING(name, lowest, highest) \
 	GHYVI_SETTING(containment, struct ghyvi_containment, name, lowest, highest);

@@ -20,21 +20,8 @@
 #include "parent.h"
 #include "setting.h"
 
-static void get_knobs(struct ghyvi_vgpu *vgpu, void *values)
-{
-	ghyvi_sched_get_knobs(ghyvi_vgpu_sched_entity(vgpu), values);
-}
-
-static int set_knobs(struct ghyvi_vgpu *vgpu, const void *values)
-{
-	return ghyvi_sched_set_knobs(ghyvi_vgpu_sched_entity(vgpu), values);
-}
-
-static const struct ghyvi_settings knobs = {
-	.group = "sched",
-	.get = get_knobs,
-	.set = set_knobs,
-};
+GHYVI_SETTINGS(knobs, "sched", ghyvi_vgpu_sched_entity(vgpu), ghyvi_sched_get_knobs,
+	       ghyvi_sched_set_knobs);
 
 #define KNOB_SETTING(name, lowest, highest) \
 	GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, name, lowest, highest);
