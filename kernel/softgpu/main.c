@@ -28,7 +28,7 @@ struct softgpu_function {
 static int softgpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	struct softgpu_function *function;
-	int ret;
+	int err;
 
 	function = devm_kzalloc(&pdev->dev, sizeof(*function), GFP_KERNEL);
 	if (!function)
@@ -39,10 +39,10 @@ static int softgpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	pci_set_drvdata(pdev, function);
 	function->pgpu = ghyvi_pgpu_register(&pdev->dev, softgpu_device(function->gpu));
 	if (IS_ERR(function->pgpu)) {
-		ret = PTR_ERR(function->pgpu);
-		dev_err(&pdev->dev, "cannot be registered as pGPU (%d)\n", ret);
+		err = PTR_ERR(function->pgpu);
+		dev_err(&pdev->dev, "cannot be registered as pGPU (%d)\n", err);
 		softgpu_destroy(function->gpu);
-		return ret;
+		return err;
 	}
 	atomic_inc(&registered);
 	return 0;
@@ -71,25 +71,25 @@ static struct pci_driver softgpu_driver = {
 
 static int __init softgpu_init(void)
 {
-	int ret;
+	int err;
 
 	if (!pgpus || pgpus > SOFTGPU_PCI_SLOTS) {
 		pr_err("ghyvi-softgpu: pgpus=%u, must be 1 to %u\n", pgpus, SOFTGPU_PCI_SLOTS);
 		return -EINVAL;
 	}
-	ret = softgpu_eu_dev_init();
-	if (ret)
-		return ret;
-	ret = pci_register_driver(&softgpu_driver);
-	if (ret)
+	err = softgpu_eu_dev_init();
+	if (err)
+		return err;
+	err = pci_register_driver(&softgpu_driver);
+	if (err)
 		goto remove;
-	ret = softgpu_bus_create(pgpus);
-	if (ret)
+	err = softgpu_bus_create(pgpus);
+	if (err)
 		goto unregister;
 	if (atomic_read(&registered) != pgpus) {
 		pr_err("ghyvi-softgpu: only %d of %u pGPUs were registered\n",
 		       atomic_read(&registered), pgpus);
-		ret = -ENODEV;
+		err = -ENODEV;
 		goto destroy;
 	}
 	return 0;
@@ -100,7 +100,7 @@ unregister:
 	pci_unregister_driver(&softgpu_driver);
 remove:
 	softgpu_eu_dev_exit();
-	return ret;
+	return err;
 }
 
 static void __exit softgpu_exit(void)

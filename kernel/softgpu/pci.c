@@ -83,7 +83,7 @@ static int find_domain(void)
 int softgpu_bus_create(unsigned int count)
 {
 	struct pci_host_bridge *bridge;
-	int domain, ret;
+	int domain, err;
 
 	fill_config();
 	softbus.functions = count;
@@ -96,20 +96,20 @@ int softgpu_bus_create(unsigned int count)
 
 	pci_lock_rescan_remove();
 	domain = find_domain();
-	ret = domain;
+	err = domain;
 	if (domain < 0)
 		goto unlock;
 	softbus.sysdata = (struct pci_sysdata){ .domain = domain, .node = NUMA_NO_NODE };
 	/* Not pci_create_root_bus(), which allocates a bridge that is never freed. */
 	bridge = pci_alloc_host_bridge(0);
-	ret = -ENOMEM;
+	err = -ENOMEM;
 	if (!bridge)
 		goto unlock;
 	pci_add_resource(&bridge->windows, &softbus.busn);
 	bridge->ops = &softbus_ops;
 	bridge->sysdata = &softbus.sysdata;
-	ret = pci_scan_root_bus_bridge(bridge);
-	if (ret) {
+	err = pci_scan_root_bus_bridge(bridge);
+	if (err) {
 		pci_free_host_bridge(bridge);
 		goto unlock;
 	}
@@ -117,7 +117,7 @@ int softgpu_bus_create(unsigned int count)
 	pci_bus_add_devices(bridge->bus);
 unlock:
 	pci_unlock_rescan_remove();
-	return ret;
+	return err;
 }
 
 void softgpu_bus_destroy(void)

@@ -54,13 +54,13 @@ static void g2v_multicall(struct ghyvi_vgpu *vgpu, u32 count)
 {
 	u64 gpa = get_pair(vgpu, PVINFO_MULTICALL_LO);
 	u32 applied;
-	int ret = ghyvi_gtt_multicall(vgpu->gtt, gpa, count, &applied);
+	int err = ghyvi_gtt_multicall(vgpu->gtt, gpa, count, &applied);
 
-	if (ret)
+	if (err)
 		ghyvi_report(
 			vgpu->params.reporter,
 			"multicall: %u of %u entries applied, records at guest address 0x%llx (error %d)",
-			applied, count, (unsigned long long)gpa, ret);
+			applied, count, (unsigned long long)gpa, err);
 	vgpu_unpin_if_failsafe(vgpu); /* another vCPU may have caused it */
 }
 

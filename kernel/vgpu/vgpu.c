@@ -300,12 +300,12 @@ struct ghyvi_gtt *ghyvi_vgpu_gtt(struct ghyvi_vgpu *vgpu)
 int ghyvi_vgpu_set_policy(struct ghyvi_vgpu *vgpu, const char *name)
 {
 	struct ghyvi_hv_charge charge;
-	int ret;
+	int err;
 
 	vgpu_charge(vgpu, &charge);
-	ret = ghyvi_gtt_set_policy(vgpu->gtt, name);
+	err = ghyvi_gtt_set_policy(vgpu->gtt, name);
 	vgpu_uncharge(vgpu, &charge);
-	return ret;
+	return err;
 }
 
 struct ghyvi_audit *ghyvi_vgpu_audit(struct ghyvi_vgpu *vgpu)
