@@ -307,22 +307,6 @@ static void a_context_runs_again_after_a_late_lite_restore(void **state)
 	assert_int_equal(consume(), 0x18);
 }
 
-static void lite_restore_of_a_queued_context(void **state)
-{
-	occupy_engine();
-	move_tail(0);
-	submit(0, -1);
-	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
-	move_tail(0);
-	submit(0, -1);
-	assert_int_equal(consume(), 0x8002);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(tail_on_engine(), guest.tails[0]);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
-	assert_int_equal(consume(), 0);
-}
-
 /*
  * The guest sees an engine that is slow. What it writes to the image, as to that of any active
  * context, is not read.
@@ -578,7 +562,6 @@ int main(void)
 		RCS(a_forced_restore_with_another_tail_is_no_lite_restore),
 		RCS(a_submission_that_adds_nothing_is_merged),
 		RCS(a_context_runs_again_after_a_late_lite_restore),
-		RCS(lite_restore_of_a_queued_context),
 		RCS(a_preempted_context_is_active_and_goes_on_from_the_hosts_copy),
 		RCS(a_workload_that_never_began_is_not_reported_as_preempted),
 		RCS(lite_restore_of_a_preempted_context),
