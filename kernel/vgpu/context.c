@@ -9,7 +9,6 @@
  * after the context has completed.
  */
 #include <linux/err.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <ghyvi/memcg.h>
 #include <trace/events/ghyvi.h>
@@ -23,62 +22,6 @@ void ghyvi_vgpu_set_check(struct ghyvi_vgpu *vgpu, bool on)
 bool ghyvi_vgpu_get_check(const struct ghyvi_vgpu *vgpu)
 {
 	return READ_ONCE(vgpu->check);
-}
-
-struct vgpu_workload *vgpu_workload_alloc(struct vgpu_engine *engine)
-{
-	struct vgpu_workload *workload = engine->spare;
-
-	lockdep_assert_held(&engine->vgpu->lock);
-	engine->spare = NULL;
-	if (workload)
-		return workload;
-	workload =
-		kzalloc(sizeof(*workload) + engine->vgpu->params.pgpu->ops->job_bytes, GFP_KERNEL);
-	if (!workload)
-		return NULL;
-	workload->context = (u32 *)get_zeroed_page(GFP_KERNEL);
-	if (!workload->context) {
-		kfree(workload);
-		return NULL;
-	}
-	workload->engine = engine;
-	workload->base.job.context = workload->context;
-	workload->base.job.backend = workload->backend;
-	return workload;
-}
-
-void vgpu_workload_clear(struct vgpu_workload *workload)
-{
-	const struct ghyvi_pgpu_ops *ops = workload->engine->vgpu->params.pgpu->ops;
-
-	if (ops->job_free)
-		ops->job_free(&workload->base.job);
-	ghyvi_memcg_put(workload->base.job.memcg);
-	workload->base.job.memcg = NULL;
-	ghyvi_commands_free(workload->base.job.commands);
-	workload->base.job.commands = NULL;
-	vgpu_context_handle_put(workload->engine->vgpu, workload->handle);
-	workload->handle = NULL;
-	workload->base.job.pgpu_context = NULL;
-	if (workload->root)
-		ghyvi_gtt_put_root(workload->root);
-	workload->root = NULL;
-	workload->runs_again = false;
-	workload->parked = false;
-	workload->abandoned = false;
-	workload->error = 0;
-	workload->loaded = false;
-	vgpu_submission_end(workload, VGPU_SUBMISSION_DROPPED);
-	workload->base.job.fault.valid = false;
-	workload->base.overstayed_ns = 0;
-}
-
-void vgpu_workload_free(struct vgpu_workload *workload)
-{
-	vgpu_workload_clear(workload);
-	free_page((unsigned long)workload->context);
-	kfree(workload);
 }
 
 static u64 state_address(const struct vgpu_workload *workload, unsigned int index)

@@ -24,9 +24,11 @@
  * engine. Its context stays active, the host's copy holds the position at which to resume, and the
  * guest's image is not written.
  */
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/wait_bit.h>
 #include <ghyvi/cpu_time.h>
+#include <ghyvi/memcg.h>
 #include <trace/events/ghyvi.h>
 #include "vgpu_types.h"
 
@@ -157,10 +159,67 @@ bool vgpu_wait_returned_timeout(struct ghyvi_vgpu *vgpu, u32 us)
 
 static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status status);
 
+static struct vgpu_workload *workload_alloc(struct vgpu_engine *engine)
+{
+	struct vgpu_workload *workload = engine->spare;
+
+	lockdep_assert_held(&engine->vgpu->lock);
+	engine->spare = NULL;
+	if (workload)
+		return workload;
+	workload =
+		kzalloc(sizeof(*workload) + engine->vgpu->params.pgpu->ops->job_bytes, GFP_KERNEL);
+	if (!workload)
+		return NULL;
+	workload->context = (u32 *)get_zeroed_page(GFP_KERNEL);
+	if (!workload->context) {
+		kfree(workload);
+		return NULL;
+	}
+	workload->engine = engine;
+	workload->base.job.context = workload->context;
+	workload->base.job.backend = workload->backend;
+	return workload;
+}
+
+/* Release the commands and the root of the last run, and reset the flags. */
+static void workload_clear(struct vgpu_workload *workload)
+{
+	const struct ghyvi_pgpu_ops *ops = workload->engine->vgpu->params.pgpu->ops;
+
+	if (ops->job_free)
+		ops->job_free(&workload->base.job);
+	ghyvi_memcg_put(workload->base.job.memcg);
+	workload->base.job.memcg = NULL;
+	ghyvi_commands_free(workload->base.job.commands);
+	workload->base.job.commands = NULL;
+	vgpu_context_handle_put(workload->engine->vgpu, workload->handle);
+	workload->handle = NULL;
+	workload->base.job.pgpu_context = NULL;
+	if (workload->root)
+		ghyvi_gtt_put_root(workload->root);
+	workload->root = NULL;
+	workload->runs_again = false;
+	workload->parked = false;
+	workload->abandoned = false;
+	workload->error = 0;
+	workload->loaded = false;
+	vgpu_submission_end(workload, VGPU_SUBMISSION_DROPPED);
+	workload->base.job.fault.valid = false;
+	workload->base.overstayed_ns = 0;
+}
+
+void vgpu_workload_free(struct vgpu_workload *workload)
+{
+	workload_clear(workload);
+	free_page((unsigned long)workload->context);
+	kfree(workload);
+}
+
 struct vgpu_workload *vgpu_engine_workload(struct vgpu_engine *engine)
 {
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
-	struct vgpu_workload *workload = vgpu_workload_alloc(engine);
+	struct vgpu_workload *workload = workload_alloc(engine);
 
 	if (!workload)
 		return NULL;
@@ -176,7 +235,7 @@ struct vgpu_workload *vgpu_engine_workload(struct vgpu_engine *engine)
 /* Keep the object as the engine's spare, or free it. */
 static void workload_recycle(struct vgpu_engine *engine, struct vgpu_workload *workload)
 {
-	vgpu_workload_clear(workload);
+	workload_clear(workload);
 	if (engine->spare)
 		vgpu_workload_free(workload);
 	else

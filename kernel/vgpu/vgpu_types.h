@@ -634,6 +634,8 @@ void vgpu_engine_release(struct vgpu_engine *engine);
 void vgpu_engine_halt(struct vgpu_engine *engine, struct vgpu_workload *workload);
 /* A workload for the first active element, or NULL. Caller holds vgpu->lock. */
 struct vgpu_workload *vgpu_engine_workload(struct vgpu_engine *engine);
+/* It is no engine's workload. Also called without the lock, by ghyvi_vgpu_destroy(). */
+void vgpu_workload_free(struct vgpu_workload *workload);
 /* Withdraw the engine's workload, or request that it stops. Caller holds vgpu->lock. */
 void vgpu_engine_park(struct vgpu_engine *engine);
 /* Stop a workload that did not follow vgpu_engine_park() in time. Caller holds vgpu->lock. */
@@ -655,13 +657,7 @@ void vgpu_wait_returned(struct ghyvi_vgpu *vgpu);
 /* Do so for at most @us microseconds. Returns false if that was too short. */
 bool vgpu_wait_returned_timeout(struct ghyvi_vgpu *vgpu, u32 us);
 
-/*
- * context.c: called with vgpu->lock held, except vgpu_workload_free() from ghyvi_vgpu_destroy()
- */
-struct vgpu_workload *vgpu_workload_alloc(struct vgpu_engine *engine);
-void vgpu_workload_free(struct vgpu_workload *workload);
-/* Release the commands and the root of the last run, and reset the flags. */
-void vgpu_workload_clear(struct vgpu_workload *workload);
+/* context.c: called with vgpu->lock held */
 /*
  * Read the context image, sync the shadow, validate the image and audit the commands. Returns 0 or
  * a negative errno. Every error but -ENOMEM of the auditor has been reported.
