@@ -5,45 +5,31 @@
  */
 #include <linux/device.h>
 #include <linux/kstrtox.h>
+#include <linux/string.h>
 #include <linux/sysfs.h>
 #include "gen9.h"
 
-static ssize_t show(struct device *dev, char *buffer, bool fast)
+static bool is_max(const struct device_attribute *attr)
 {
-	return sysfs_emit(buffer, "%u\n", gen9_frequency_get(dev_get_drvdata(dev), fast));
+	return !strcmp(attr->attr.name, "freq_max");
 }
 
-static ssize_t store(struct device *dev, const char *buffer, size_t count, bool fast)
+static ssize_t limit_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	return sysfs_emit(buffer, "%u\n", gen9_frequency_get(dev_get_drvdata(dev), is_max(attr)));
+}
+
+static ssize_t limit_store(struct device *dev, struct device_attribute *attr, const char *buffer,
+			   size_t count)
 {
 	u32 mhz;
 	int err = kstrtou32(buffer, 0, &mhz);
 
-	return (err ?: gen9_frequency_set(dev_get_drvdata(dev), fast, mhz)) ?: count;
+	return (err ?: gen9_frequency_set(dev_get_drvdata(dev), is_max(attr), mhz)) ?: count;
 }
 
-static ssize_t freq_min_show(struct device *dev, struct device_attribute *attr, char *buffer)
-{
-	return show(dev, buffer, false);
-}
-
-static ssize_t freq_min_store(struct device *dev, struct device_attribute *attr, const char *buffer,
-			      size_t count)
-{
-	return store(dev, buffer, count, false);
-}
-static DEVICE_ATTR_RW(freq_min);
-
-static ssize_t freq_max_show(struct device *dev, struct device_attribute *attr, char *buffer)
-{
-	return show(dev, buffer, true);
-}
-
-static ssize_t freq_max_store(struct device *dev, struct device_attribute *attr, const char *buffer,
-			      size_t count)
-{
-	return store(dev, buffer, count, true);
-}
-static DEVICE_ATTR_RW(freq_max);
+static DEVICE_ATTR(freq_min, 0644, limit_show, limit_store);
+static DEVICE_ATTR(freq_max, 0644, limit_show, limit_store);
 
 static ssize_t freq_act_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {

@@ -183,14 +183,16 @@ static void shadow_zap_range(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *pa
 		ghyvi_ggtt_publish(gtt, table, 0, GHYVI_ENTRIES - 1);
 }
 
-static void table_zap_range(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, u64 gfn,
-			    u64 count)
+/* @data: the first page and the number of pages */
+static void table_zap_range(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, void *data)
 {
+	const u64 *range = data;
 	unsigned int i;
 
 	for (i = 0; i <= GHYVI_LEVELS; i++)
 		if (table->shadows[i])
-			shadow_zap_range(gtt, table->shadows[i], gfn, count);
+			shadow_zap_range(gtt, table->shadows[i], range[0], range[1]);
+	cond_resched();
 }
 
 static bool range_in_use(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
@@ -206,9 +208,7 @@ static bool range_in_use(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
  */
 void ghyvi_gtt_unmap(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 {
-	struct ghyvi_table_page *table;
-	unsigned long table_gfn;
-	u32 i;
+	u64 range[] = { gfn, count };
 
 	if (!count)
 		return;
@@ -217,13 +217,7 @@ void ghyvi_gtt_unmap(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 		goto out;
 	ghyvi_nested_unmap(gtt, gfn, count);
 	ghyvi_roots_zap_range(gtt, gfn, count);
-	xa_for_each(&gtt->tables, table_gfn, table) {
-		table_zap_range(gtt, table, gfn, count);
-		cond_resched();
-	}
-	for (i = 0; i < gtt->nr_ggtt_tables; i++)
-		if (gtt->ggtt_tables[i])
-			table_zap_range(gtt, gtt->ggtt_tables[i], gfn, count);
+	ghyvi_tables_each(gtt, table_zap_range, range);
 	ghyvi_gtt_reap_all(gtt);
 out:
 	ghyvi_gtt_unlock(gtt);
