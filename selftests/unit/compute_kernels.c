@@ -77,3 +77,40 @@ u32 kernels_result(u32 group, unsigned int lane)
 	emu_kernel_shares_result(group, result);
 	return result[lane];
 }
+
+static void flip_bits(u32 *dwords, unsigned int count, unsigned int *seed)
+{
+	unsigned int flips = 1 + rand_r(seed) % 4;
+
+	while (flips--)
+		dwords[rand_r(seed) % count] ^= 1u << rand_r(seed) % 32;
+}
+
+unsigned int kernels_hostile(void *code, void *descriptor, u32 *commands, u64 output,
+			     u64 descriptor_address, u64 code_address, unsigned int *seed)
+{
+	const enum emu_kernel kernel = rand_r(seed) % (EMU_KERNEL_COPIES + 1);
+	const size_t bytes = emu_kernel_put(kernel, code);
+	u32 *walker = commands + EMU_STATE_DWORDS;
+
+	emu_kernel_descriptor(descriptor);
+	emu_kernel_state(commands, output, descriptor_address, code_address);
+	emu_kernel_walker(walker, 4);
+	if (kernel == EMU_KERNEL_SHARES)
+		emu_kernel_share(descriptor, walker);
+	/* Headers stay as they are: the rest is what a guest can do by kernels alone. */
+	switch (rand_r(seed) % 5) {
+	case 0:
+		flip_bits(descriptor, 8, seed);
+		break;
+	case 1:
+		flip_bits(walker + 1, EMU_WALKER_DWORDS - 1, seed);
+		break;
+	case 2:
+		flip_bits(commands + 1, 18, seed); /* STATE_BASE_ADDRESS */
+		break;
+	default:
+		flip_bits(code, bytes / sizeof(u32), seed);
+	}
+	return EMU_STATE_DWORDS + EMU_WALKER_DWORDS;
+}

@@ -292,6 +292,53 @@ static void a_group_gives_way_anywhere_and_goes_on_to_the_bit(void **state)
 	finish(rig, with);
 }
 
+#define HOSTILE 100
+
+/* Whatever a kernel does costs its own job at most; the next one's results are right. */
+static void hostile_kernels_reach_only_their_own_memory(void **state)
+{
+	u8 read_only[PAGE_SIZE], ggtt_data[PAGE_SIZE];
+	unsigned int i, errors = 0, seed = 1;
+	struct rig *rig = *state;
+	enum ghyvi_job_status status;
+	struct unit unit;
+	u32 commands[64];
+
+	unit_start(&unit, kernels_execute);
+	memset(rig->read_only, 0xa5, PAGE_SIZE);
+	memcpy(read_only, rig->read_only, PAGE_SIZE);
+	memcpy(ggtt_data, rig->ggtt_data, PAGE_SIZE);
+	for (i = 0; i < HOSTILE; i++) {
+		rig_reset(rig);
+		rig->job.budget_ns = 20 * NSEC_PER_MSEC;
+		ring_emit(rig, commands,
+			  kernels_hostile(rig->batch2, rig->batch3, commands,
+					  rand_r(&seed) % 4 ? DATA : READ_ONLY, BATCH3, BATCH2,
+					  &seed));
+		ring_pad(rig);
+		status = rig_run(rig);
+		assert_true(status == GHYVI_JOB_COMPLETE || status == GHYVI_JOB_ERROR);
+		errors += status == GHYVI_JOB_ERROR;
+		softgpu_ops.job_free(&rig->job);
+		memset(&rig->backend, 0, sizeof(rig->backend));
+	}
+	assert_in_range(errors, 1, HOSTILE - 1);
+	assert_memory_equal(rig->read_only, read_only, PAGE_SIZE);
+	assert_memory_equal(rig->ggtt_data, ggtt_data, PAGE_SIZE);
+	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 0);
+
+	rig_reset(rig);
+	rig->job.budget_ns = 0;
+	memset(rig->data, 0, PAGE_SIZE);
+	kernels_put(rig->batch2, rig->batch3, false);
+	ring_emit(rig, commands, kernels_commands(commands, DATA, BATCH3, BATCH2, GROUPS));
+	ring_pad(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	for (i = 0; i < 8 * GROUPS; i++)
+		assert_int_equal(data32(rig, 4 * i), kernels_result(i / 8, i % 8));
+	unit_stop(&unit);
+}
+
 #define PART_BYTES 4096u
 
 static bool asked(struct unit *unit, const struct ghyvi_eu_next *next)
@@ -707,6 +754,7 @@ int main(void)
 		TEST(an_address_that_is_not_mapped_ends_the_job),
 		TEST(a_dispatch_gives_way_and_goes_on),
 		TEST(a_group_gives_way_anywhere_and_goes_on_to_the_bit),
+		TEST(hostile_kernels_reach_only_their_own_memory),
 		TEST(groups_of_a_state_are_checked),
 		TEST(a_group_ends_with_its_job),
 		TEST(a_group_that_no_worker_can_take_yet_stays),
