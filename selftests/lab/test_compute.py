@@ -14,8 +14,10 @@ from ktap import say, test
 EUD = os.environ.get("GHYVI_EUD") or f"{hostlib.TREE}/build/ghyvi-eud"
 RESULT = "eucheck --rounds 3 | grep 'hash ac2c1dc5'"  # as on the emulated GPU: selftests/native/test_native.py
 MANY_GROUPS = "eucheck --contexts 3 --groups 20000 --preemptible"
+LONG_GROUPS = "eucheck --kernel shares --groups 40 --preemptible"
 READ_ONLY = "eucheck --kernel copies"
 TIMEOUT_S = 120
+LONG_S = 300
 HOSTILE_ROUNDS = 2
 
 
@@ -27,7 +29,8 @@ def workers(eud):
 
 @contextlib.contextmanager
 def execution_units():
-    eud = subprocess.Popen([EUD], stdout=subprocess.PIPE, text=True)
+    """With no more rights than userspace/eud/ghyvi-eud.service gives them."""
+    eud = subprocess.Popen(["setpriv", "--bounding-set=-all,+setuid,+setgid", "--no-new-privs", EUD], stdout=subprocess.PIPE, text=True)
     try:
         require(eud.stdout.readline() == "ready\n", "ghyvi-eud does not begin")
         yield eud
@@ -50,11 +53,36 @@ def computing_guests(*names, **options):
             require(not vgpu.stats()["engine_errors"], vgpu.last_error())
 
 
+def be_patient(guest):
+    """Dispatches take seconds where execution units are emulated twice: i915 is not to take them for hangs."""
+    guest.set_heartbeat_ms(hostlib.PATIENT_HEARTBEAT_MS)
+    guest.set_request_timeout_ms(hostlib.NO_REQUEST_TIMEOUT_MS)
+
+
+def share_long_groups(vgpus, guests):
+    """A dispatch gives way within a thread group. So a guest whose group does not end holds up no other one."""
+    for guest in guests:
+        guest.must_run(f"rm /tmp/status; ({LONG_GROUPS}; echo $? >/tmp/status) >/tmp/out 2>&1 &")
+    for guest in guests:
+        guest.must_run("until test -s /tmp/status; do sleep 0.1; done; cat /tmp/out; grep -qx 0 /tmp/status", LONG_S)
+    shared = [vgpu.stat("preemptions_rcs") for vgpu in vgpus]
+    say(f"long groups: {shared} preemptions")
+    require(all(shared), f"preemptions: {shared}")
+    vgpus[0].set("containment/budget_ms", 0)
+    guests[0].must_run("eucheck --kernel endless --groups 1 >/tmp/out 2>&1 &")
+    eventually(lambda: vgpus[0].stat("queued_rcs_now"), "the endless group")
+    guests[1].must_run(f"{RESULT} && {LONG_GROUPS}", LONG_S)
+    shared = [vgpu.stat("preemptions_rcs") - before for vgpu, before in zip(vgpus, shared)]
+    say(f"beside an endless group: {shared} preemptions")
+    require(shared[0] and vgpus[0].stat("queued_rcs_now"), "the endless group did not give way, or has ended")
+
+
 @test
 def kernels_of_two_guests_compute():
     """The right answer in both at the same time, each in a process of its own, and no engine error."""
     with execution_units() as eud, computing_guests("left", "right") as (vgpus, guests):
         for guest in guests:
+            be_patient(guest)
             guest.must_run(f"({RESULT}; {MANY_GROUPS}; echo $? >/tmp/status) >/tmp/out 2>&1 &")
         for guest in guests:
             guest.must_run("until test -s /tmp/status; do sleep 0.1; done; cat /tmp/out; grep -q hash /tmp/out && "
@@ -66,6 +94,7 @@ def kernels_of_two_guests_compute():
             require(lines["Seccomp"].strip() == "2" and lines["Uid"].split()[1] != "0", f"not confined: {lines}")
             say(f"user {lines['Uid'].split()[1]}, memory {lines['VmRSS'].strip()}")
         guests[0].must_run(READ_ONLY, TIMEOUT_S)
+        share_long_groups(vgpus, guests)
 
 
 @test
