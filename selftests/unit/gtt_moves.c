@@ -531,9 +531,14 @@ void move(void)
 		break;
 	case 10:
 		fake.pin_limit = rnd(3) ? ~0u : fake.pinned + rnd(3);
-		/* What failed for lack of room is due at the next sync. */
-		if (fake.pin_limit == ~0u)
-			memset(fake.excused, 0, sizeof(fake.excused));
+		if (fake.pin_limit != ~0u)
+			break;
+		/*
+		 * What failed for lack of room is due at the next sync. If there is none before room
+		 * is short again, the sync gives up after some entries.
+		 */
+		ghyvi_gtt_sync(fake.gtt, NULL);
+		memset(fake.excused, 0, sizeof(fake.excused));
 		break;
 	case 11:
 		ghyvi_gtt_set_ggtt_gfn(fake.gtt, BAR_GFN + 500 * rnd(2));
