@@ -67,8 +67,9 @@ static const struct argp_option options[] = {
 	{ "contexts", 'c', "N", 0, "Contexts, 1 to 8 (default 1)", 0 },
 	{ "preemptible", 'p', NULL, 0, "Let the driver preempt between thread groups", 0 },
 	{ "kernel", 'k', "NAME", 0,
-	  "adds (default), shares (long groups with barriers), copies (of a page to which it stores, but may not), "
-	  "wild (stores where nothing is mapped), endless, or unsupported (an instruction)",
+	  "adds (default), shares (long groups with barriers), copies (of a page to which it stores, "
+	  "but may not), wild (stores where nothing is mapped), endless, or unsupported (an "
+	  "instruction)",
 	  0 },
 	{ 0 },
 };
