@@ -330,25 +330,21 @@ static int execute(struct softgpu_engine *engine, struct softgpu_worker *worker,
 	return verdict;
 }
 
-/* As without execution units at all: the command has no effect. */
-static int skip(struct softgpu_engine *engine, const char *why)
+/*
+ * As without execution units at all: the command has no effect. But one that a worker has begun,
+ * here or before a move, is not taken for complete.
+ */
+static int do_without_worker(struct softgpu_engine *engine, const char *why)
 {
+	const struct softgpu_job *job = softgpu_job(engine->job);
 	struct softgpu_client *client = engine->client;
 
+	if (job->groups || job->group)
+		return softgpu_error(engine, "execution units have gone");
 	if (!client->told)
 		ghyvi_report(client->base.params.reporter, "kernels are not executed: %s", why);
 	client->told = true;
 	return SOFTGPU_OK;
-}
-
-/* A dispatch that a worker has begun, here or before a move, is not taken for complete. */
-static int do_without_worker(struct softgpu_engine *engine)
-{
-	const struct softgpu_job *job = softgpu_job(engine->job);
-
-	if (job->groups || job->group)
-		return softgpu_error(engine, "execution units have gone");
-	return skip(engine, "no process of ghyvi-eud");
 }
 
 int softgpu_compute(struct softgpu_engine *engine)
@@ -363,13 +359,13 @@ int softgpu_compute(struct softgpu_engine *engine)
 	if (!gen8_is_dispatch(engine->packet[0]))
 		return SOFTGPU_OK;
 	if (engine->job->nested)
-		return skip(engine, "policy nested");
+		return do_without_worker(engine, "policy nested");
 	do {
 		verdict = find_worker(engine, &worker);
 		if (verdict)
 			return verdict;
 		if (!worker)
-			return do_without_worker(engine);
+			return do_without_worker(engine, "no process of ghyvi-eud");
 		gone = false;
 		if (engine->packet_dwords <= GHYVI_EU_COMMAND_DWORDS)
 			verdict = execute(engine, worker, &gone);

@@ -418,6 +418,24 @@ static void hold_group(struct unit *unit, struct ghyvi_eu_next *next)
 }
 
 /* ASan sees a group that is lost. */
+/* The vGPU has moved to a host where its policy is "nested". */
+static void what_is_left_of_a_dispatch_is_not_skipped_by_a_nested_job(void **state)
+{
+	struct rig *rig = *state;
+	enum ghyvi_job_status status;
+	struct unit unit;
+
+	unit_start(&unit, NULL);
+	emit_walker(rig);
+	preempt_within(rig, &unit);
+	rig_nest(rig);
+	status = rig_run(rig);
+	unit_stop(&unit);
+	softgpu_ops.job_free(&rig->job);
+	assert_int_equal(status, GHYVI_JOB_ERROR);
+	assert_non_null(strstr(rig->reporter.last, "execution units have gone"));
+}
+
 static void a_group_ends_with_its_job(void **state)
 {
 	struct rig *rig = *state;
@@ -757,6 +775,7 @@ int main(void)
 		TEST(hostile_kernels_reach_only_their_own_memory),
 		TEST(groups_of_a_state_are_checked),
 		TEST(a_group_ends_with_its_job),
+		TEST(what_is_left_of_a_dispatch_is_not_skipped_by_a_nested_job),
 		TEST(a_group_that_no_worker_can_take_yet_stays),
 		TEST(a_worker_that_hangs_costs_its_client_the_job),
 		TEST(a_worker_that_ends_costs_its_client_the_job),
