@@ -334,7 +334,7 @@ struct ghyvi_gtt {
 	struct ghyvi_tree shared_tree;
 	u32 flushes; /* syncs of all trees */
 	u64 syncs; /* all syncs, of one tree or of all */
-	u64 passes; /* over the relaxed pages: one or more per sync. Each syncs a page at most once */
+	u64 passes; /* over the relaxed pages, one or more per sync; each syncs a page once */
 	u64 submissions; /* syncs of a single tree */
 	u32 young_left; /* pages of young trees that this operation may still evict */
 

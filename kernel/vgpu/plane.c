@@ -438,7 +438,7 @@ void ghyvi_vgpu_draw(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *pictur
 	struct ghyvi_hv_charge charge;
 	unsigned int i;
 
-	/* An administrator's thread may look: what the guest's tables take is the guest's all the same. */
+	/* An administrator may look: the guest pays for its tables all the same. */
 	vgpu_charge(vgpu, &charge);
 	memset(pixels, 0, 4 * (size_t)rows * picture->width);
 	for (i = 0; i < GHYVI_PLANES; i++)

@@ -8,8 +8,8 @@
  * thread of the program runs, waits for a CPU or waits for a disk, CPU time counts. While all
  * threads sleep, as in a deadlock, time counts.
  *
- * It also counts the threads that the cases start (--wrap, too), and says so at the end: `run` wants
- * TSan for programs that have some.
+ * It also counts the threads that the cases start (--wrap, too), and says so at the end: `run`
+ * wants TSan for programs that have some.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

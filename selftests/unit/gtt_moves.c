@@ -534,8 +534,8 @@ void move(void)
 		if (fake.pin_limit != ~0u)
 			break;
 		/*
-		 * What failed for lack of room is due at the next sync. If there is none before room
-		 * is short again, the sync gives up after some entries.
+		 * What failed for lack of room is due at the next sync. If there is none before
+		 * room is short again, the sync gives up after some entries.
 		 */
 		ghyvi_gtt_sync(fake.gtt, NULL);
 		memset(fake.excused, 0, sizeof(fake.excused));

@@ -6,8 +6,8 @@
  * the device and called GHYVI_EU_ACCEPT is the execution units of one vGPU. GHYVI_EU_NEXT hands it
  * one dispatch (GPGPU_WALKER or MEDIA_OBJECT) after the other. It sees the vGPU's memory by mmap():
  * file offset = GPU address, below 2^48. A page that it touches is translated through the shadow
- * tables of the context whose dispatch it executes, and mapped. A store to a page that the guest may
- * not write goes to a copy: it has no effect for the guest, but the process may read it back.
+ * tables of the context whose dispatch it executes, and mapped. A store to a page that the guest
+ * may not write goes to a copy: it has no effect for the guest, but the process may read it back.
  * SIGBUS: the address is not mapped in the context, or no dispatch is being executed. The kernel
  * takes all pages away when the guest changes its tables, and at GHYVI_EU_NEXT.
  *
