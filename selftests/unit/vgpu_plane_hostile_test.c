@@ -193,10 +193,10 @@ static u32 plane_control(struct random *r)
 {
 	static const u32 formats[] = { 4u << 24, 4u << 24 | 1u << 20, 14u << 24, 2u << 24,
 				       2u << 24 | 1u << 20 };
-	static const u32 tilings[] = { 0, 1u << 10, 4u << 10, 4u << 10 | 1, 5u << 10, 5u << 10 | 1 };
+	static const u32 tiling[] = { 0, 1u << 10, 4u << 10, 4u << 10 | 1, 5u << 10, 5u << 10 | 1 };
 	static const u32 alphas[] = { 0, 0, 2u << 4, 3u << 4 };
 
-	return 1u << 31 | formats[random_range(r, 0, 4)] | tilings[random_range(r, 0, 5)] |
+	return 1u << 31 | formats[random_range(r, 0, 4)] | tiling[random_range(r, 0, 5)] |
 	       alphas[random_range(r, 0, 3)] | (random_range(r, 0, 3) ? 0 : PLANE_CTL_ROTATE_180);
 }
 
