@@ -21,7 +21,9 @@ MOVES_PER_WORK = 10
 FLIPS = 600  # 10 s
 FLIP_MOVES = 2
 KERNELS = "eucheck --groups 100000 --preemptible"  # a second or more
-COMPUTE_MOVES = 3
+LONG_GROUPS = "eucheck --kernel shares --groups 64 --preemptible"  # as long, and each group many timeslices
+GROUP_BYTES = 16384  # the registers of a group in progress
+COMPUTE_MOVES = 2  # of each
 SCREEN = (1024, 768)
 
 
@@ -154,21 +156,36 @@ def guest_moves_while_it_flips():
         guest.end_work()
 
 
+@contextlib.contextmanager
+def computing_traveller(**options):
+    pgpu = hostlib.parent()
+    with test_compute.execution_units(), traveller(pgpu, pgpu, mem=migrate.SMALL_MB, **options) as guest:
+        test_compute.be_patient(guest.guest)
+        guest.move_idle()
+        yield guest
+
+
+def move_computing(guest, command, moves, least):
+    """Moves while a command computes, and gives right answers. Returns how often the state had so many bytes more."""
+    guest.work = migrate.Work(guest.guest, f"while test ! -e /tmp/end; do {command} || exit; echo computed; done")
+    within = 0
+    for _ in range(moves):
+        eventually(lambda: guest.guest.run("grep computed /tmp/work.out")[0] == 0, "a right answer", migrate.START_S)
+        within += guest.move("eucheck")["vfio"]["transferred"] > guest.idle_bytes + least
+        guest.guest.must_run(": >/tmp/work.out")
+        eventually(lambda: guest.guest.run("grep computed /tmp/work.out")[0] == 0, "a right answer", migrate.START_S)
+    guest.end_work()
+    return within
+
+
 @test
 def guest_moves_while_it_computes():
     """Each group of a dispatch that gives way is executed once, here or there: it adds to memory."""
-    pgpu = hostlib.parent()
-    with test_compute.execution_units(), traveller(pgpu, pgpu, mem=migrate.SMALL_MB) as guest:
-        guest.move_idle()
-        parked = 0
-        guest.work = migrate.Work(guest.guest, f"while test ! -e /tmp/end; do {KERNELS} || exit; echo computed; done")
-        for _ in range(COMPUTE_MOVES):
-            eventually(lambda: guest.guest.run("grep computed /tmp/work.out")[0] == 0, "a right answer", migrate.START_S)
-            parked += guest.move("eucheck")["vfio"]["transferred"] > guest.idle_bytes + PARKED_BYTES
-            guest.guest.must_run(": >/tmp/work.out")
-            eventually(lambda: guest.guest.run("grep computed /tmp/work.out")[0] == 0, "a right answer", migrate.START_S)
-        require(parked, "no move came within a dispatch")
-        guest.end_work()
+    with computing_traveller() as guest:
+        parked = move_computing(guest, KERNELS, COMPUTE_MOVES, PARKED_BYTES)
+        within = move_computing(guest, LONG_GROUPS, COMPUTE_MOVES, GROUP_BYTES)
+        say(f"{parked} moves within a dispatch, {within} within a thread group of another kernel")
+        require(within, "no move came within a thread group")
 
 
 @test
