@@ -46,6 +46,33 @@ def service_of_execution_units_is_confined():
         require(done.returncode == 0, done.stdout)
 
 
+def allowed(name):
+    """System calls of a set, as systemd has it."""
+    if not name.startswith("@"):
+        return {name}
+    lines = [line.strip() for line in run("systemd-analyze", "syscall-filter", name).stdout.splitlines()[1:]]
+    return {call for line in lines if line and line[0] != "#" for call in allowed(line)}
+
+
+@test
+def system_calls_of_execution_units_are_allowed():
+    """From the start to the first dispatch of a process of a vGPU: the device is a file, and its ioctls are played."""
+    if not (shutil.which("strace") and shutil.which("systemd-analyze")):
+        raise Skip("no strace or systemd-analyze")
+    with tree() as made:
+        program = f"{installed(made)}/usr/bin/ghyvi-eud"
+        made.write("device", "")
+        done = run("gcc", "-shared", "-fPIC", "-o", f"{made.top}/device.so", f"{TREE}/selftests/tools/eud_device.c")
+        require(done.returncode == 0, done.stdout)
+        run("strace", "-f", "-o", f"{made.top}/trace", "-E", f"LD_PRELOAD={made.top}/device.so", program, f"--device={made.top}/device",
+            "--user=nobody")
+        trace = made.read("trace")
+        require("SECCOMP_SET_MODE_FILTER" in trace and "exit_group(1)" in trace, f"no process for a vGPU: {trace[-1500:]}")
+        words = re.search(r"^SystemCallFilter=(.*)", made.read("root/lib/systemd/system/ghyvi-eud.service"), re.M).group(1).split()
+        refused = set(re.findall(r"^\d+ +(\w+)\(", trace, re.M)) - set().union(*map(allowed, ["@default", *words]))
+        require(not refused, f"refused: {refused}")
+
+
 @test
 def execution_units_have_a_user_of_their_own():
     with tree() as made:
