@@ -246,8 +246,6 @@ void ghyvi_table_defer_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *tab
 struct ghyvi_table_page *ghyvi_table_create(struct ghyvi_gtt *gtt, u64 gfn, unsigned int level);
 /* The table page has no shadow pages any more. */
 void ghyvi_table_destroy(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
-/* Unprotect and list @table. The next sync finds the stores that do not trap meanwhile. */
-void ghyvi_table_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 /* @table is about to be freed: record what it has shown. */
 void ghyvi_table_forget(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 

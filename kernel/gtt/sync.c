@@ -417,6 +417,15 @@ static void expect_neighbours(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 	}
 }
 
+/* Unprotect and list @table. The next sync finds the stores that do not trap meanwhile. */
+static void table_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
+{
+	ghyvi_table_unprotect(gtt, table);
+	ghyvi_table_mark_relaxed(gtt, table);
+	ghyvi_count(gtt->params.stats, relaxes);
+	trace_oos_change(gtt->params.reporter, "relax", table->gfn);
+}
+
 static void relax_ahead(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
 	struct ghyvi_shadow_view page = ghyvi_table_view(gtt, table);
@@ -429,7 +438,7 @@ static void relax_ahead(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 		if (!table->protected || !table->history.leaf)
 			continue;
 		ghyvi_history_ahead(&table->history);
-		ghyvi_table_relax(gtt, table);
+		table_relax(gtt, table);
 	}
 }
 
@@ -465,7 +474,7 @@ static void table_trap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, un
 	page = ghyvi_table_view(gtt, table);
 	if (!table->protected || !gtt->policy->relax(&page))
 		return;
-	ghyvi_table_relax(gtt, table);
+	table_relax(gtt, table);
 	ghyvi_history_relaxed(&table->history, ghyvi_table_experience(gtt, table));
 	relax_ahead(gtt, table);
 }
@@ -545,7 +554,7 @@ static void relax_if_new(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, 
 	struct ghyvi_shadow_view page = ghyvi_table_view(gtt, table);
 
 	if (table->protected && table->history.leaf && gtt->policy->relax_new(&page))
-		ghyvi_table_relax(gtt, table);
+		table_relax(gtt, table);
 }
 
 /* Drop the protections of the kind that the new policy does not use. */
@@ -556,7 +565,7 @@ static void relax_any(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, voi
 	if (ghyvi_table_is_ggtt(table))
 		ghyvi_ggtt_relax(gtt, table);
 	else
-		ghyvi_table_relax(gtt, table);
+		table_relax(gtt, table);
 }
 
 static void account_forget(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, void *data)

@@ -94,14 +94,6 @@ void ghyvi_table_unprotect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table
 	atomic64_dec(&p->stats->protected_now);
 }
 
-void ghyvi_table_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
-{
-	ghyvi_table_unprotect(gtt, table);
-	ghyvi_table_mark_relaxed(gtt, table);
-	ghyvi_count(gtt->params.stats, relaxes);
-	trace_oos_change(gtt->params.reporter, "relax", table->gfn);
-}
-
 /* Protect or list a new @table, as the policy decides, before its entries are first read. */
 static void table_protect_initial(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
 				  unsigned int level)

@@ -58,10 +58,6 @@ int ghyvi_kvm_pin(struct ghyvi_hv *hv, u64 gfn, u64 *hpa);
 void ghyvi_kvm_unpin(struct ghyvi_hv *hv, u64 gfn);
 u64 ghyvi_kvm_memory_generation(struct ghyvi_hv *hv);
 
-/* charge.c: operations of struct ghyvi_hv_ops */
-void ghyvi_kvm_charge(struct ghyvi_hv *hv, struct ghyvi_hv_charge *charge);
-void ghyvi_kvm_uncharge(struct ghyvi_hv *hv, const struct ghyvi_hv_charge *charge);
-
 /* write_track.c */
 /*
  * Register with @kvm and take a reference on it. Returns 0, -ESRCH or -EOPNOTSUPP; see

@@ -5,11 +5,32 @@
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <ghyvi/compat.h>
+#include <ghyvi/memcg.h>
 #include "internal.h"
 
 static void kvm_interrupt(struct ghyvi_hv *hv)
 {
 	ghyvi_kvm_interrupt(ghyvi_vm_of(hv));
+}
+
+/* What a host thread allocates for a guest is charged to the guest's process. */
+static void kvm_charge(struct ghyvi_hv *hv, struct ghyvi_hv_charge *charge)
+{
+	struct ghyvi_vm *gvm = ghyvi_vm_of(hv);
+	/*
+	 * The VM stays bound until kvm_uncharge(): the caller works for a vGPU that is open,
+	 * or holds the lock under which it is opened and closed.
+	 */
+	struct kvm *kvm = READ_ONCE(gvm->kvm);
+
+	charge->group = kvm ? ghyvi_memcg_get(kvm->mm) : NULL;
+	charge->before = ghyvi_memcg_use(charge->group);
+}
+
+static void kvm_uncharge(struct ghyvi_hv *hv, const struct ghyvi_hv_charge *charge)
+{
+	ghyvi_memcg_use(charge->before);
+	ghyvi_memcg_put(charge->group);
 }
 
 static const struct ghyvi_hv_ops kvm_hv_ops = {
@@ -18,8 +39,8 @@ static const struct ghyvi_hv_ops kvm_hv_ops = {
 	.memory_generation = ghyvi_kvm_memory_generation,
 	.protect = ghyvi_kvm_protect,
 	.unprotect = ghyvi_kvm_unprotect,
-	.charge = ghyvi_kvm_charge,
-	.uncharge = ghyvi_kvm_uncharge,
+	.charge = kvm_charge,
+	.uncharge = kvm_uncharge,
 	.interrupt = kvm_interrupt,
 };
 

@@ -72,6 +72,14 @@ out:
 	return rq;
 }
 
+static void band_remove(struct sched_engine *engine, struct sched_rq *rq)
+{
+	if (engine->budget.from == rq)
+		engine->budget.from = NULL;
+	if (engine->budget.arrived == rq)
+		engine->budget.arrived = NULL;
+}
+
 const struct sched_policy ghyvi_sched_band = {
 	.name = "band",
 	.tick_ns = SCHED_BUDGET_PERIOD_NS,
@@ -81,5 +89,5 @@ const struct sched_policy ghyvi_sched_band = {
 	.charge = ghyvi_sched_budget_charge,
 	.pick_next = band_pick_next,
 	.peek_next = ghyvi_sched_first_ready,
-	.remove = ghyvi_sched_budget_remove,
+	.remove = band_remove,
 };

@@ -52,14 +52,6 @@ void ghyvi_sched_budget_charge(struct sched_rq *rq, s64 ns)
 		rq->budget.used_ns += ns;
 }
 
-void ghyvi_sched_budget_remove(struct sched_engine *engine, struct sched_rq *rq)
-{
-	if (engine->budget.from == rq)
-		engine->budget.from = NULL;
-	if (engine->budget.arrived == rq)
-		engine->budget.arrived = NULL;
-}
-
 struct sched_rq *ghyvi_sched_first_ready(struct sched_engine *engine)
 {
 	struct sched_rq *rq;

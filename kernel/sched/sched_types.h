@@ -378,7 +378,6 @@ void ghyvi_sched_report_preempt_timeout(struct sched_engine *engine,
 /* policy_credit.c: budgets of "credit" and "band" */
 void ghyvi_sched_budget_tick(struct sched_engine *engine, u64 now);
 void ghyvi_sched_budget_charge(struct sched_rq *rq, s64 ns);
-void ghyvi_sched_budget_remove(struct sched_engine *engine, struct sched_rq *rq);
 struct sched_rq *ghyvi_sched_first_ready(struct sched_engine *engine);
 u64 ghyvi_sched_total_weight(struct sched_engine *engine);
 #define SCHED_BUDGET_PERIOD_NS (30 * 1000 * 1000ULL)

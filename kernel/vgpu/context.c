@@ -264,23 +264,6 @@ void vgpu_update_ring_regs(struct vgpu_workload *workload)
 	engine_set(engine, RING_PDP0_UDW, context[GHYVI_CTX_PDP0_UDW]);
 }
 
-void vgpu_show_fault(struct vgpu_workload *workload)
-{
-	const struct ghyvi_job_fault *fault = &workload->base.job.fault;
-	struct vgpu_engine *engine = workload->engine;
-
-	lockdep_assert_held(&engine->vgpu->lock);
-	if (!fault->valid) {
-		engine_set(engine, RING_HEAD, workload->context[GHYVI_CTX_RING_HEAD]);
-		return;
-	}
-	engine_set(engine, RING_HEAD, fault->ring_head);
-	engine_set(engine, RING_ACTHD, lower_32_bits(fault->acthd));
-	engine_set(engine, RING_ACTHD_UDW, upper_32_bits(fault->acthd));
-	engine_set(engine, RING_IPEHR, fault->ipehr);
-	engine_set(engine, RING_INSTDONE, fault->instdone);
-}
-
 void vgpu_context_submission(const struct vgpu_workload *workload,
 			     struct ghyvi_submission *submission)
 {

@@ -604,6 +604,24 @@ static void write_results(struct vgpu_workload *workload)
 		ghyvi_sched_charge_preparation(engine->vgpu->sched_entity, engine->id, ns);
 }
 
+/* Show in the engine's registers where it stopped the workload. */
+static void show_fault(struct vgpu_workload *workload)
+{
+	const struct ghyvi_job_fault *fault = &workload->base.job.fault;
+	struct vgpu_engine *engine = workload->engine;
+
+	lockdep_assert_held(&engine->vgpu->lock);
+	if (!fault->valid) {
+		engine_set(engine, RING_HEAD, workload->context[GHYVI_CTX_RING_HEAD]);
+		return;
+	}
+	engine_set(engine, RING_HEAD, fault->ring_head);
+	engine_set(engine, RING_ACTHD, lower_32_bits(fault->acthd));
+	engine_set(engine, RING_ACTHD_UDW, upper_32_bits(fault->acthd));
+	engine_set(engine, RING_IPEHR, fault->ipehr);
+	engine_set(engine, RING_INSTDONE, fault->instdone);
+}
+
 /* Caller holds vgpu->lock. */
 static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_status status)
 {
@@ -648,7 +666,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 		workload_drop(engine, workload);
 		return;
 	default:
-		vgpu_show_fault(workload);
+		show_fault(workload);
 		/* The pGPU has refused a job that did not begin. That is no fault of the guest. */
 		if (!workload->base.job.busy_ns)
 			workload->error = -EAGAIN;

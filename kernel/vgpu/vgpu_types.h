@@ -683,8 +683,6 @@ bool vgpu_context_in_commands(const struct vgpu_workload *workload);
 int vgpu_context_attach(struct vgpu_workload *workload);
 /* Show the context's position in the engine's registers. */
 void vgpu_update_ring_regs(struct vgpu_workload *workload);
-/* Show in the engine's registers where it stopped the workload. */
-void vgpu_show_fault(struct vgpu_workload *workload);
 /* Write the state that hardware saves on a context switch back to the guest's image. */
 void vgpu_context_save(struct vgpu_workload *workload);
 /*
