@@ -262,6 +262,37 @@ static void a_crc_is_that_of_the_pipe_that_is_on(void **state)
 	assert_int_equal(rd(PIPE_CRC_RES_1_A), first);
 }
 
+static void the_other_pipe_changes_no_crc(void **state)
+{
+	const u32 b = PIPE_NEXT_BYTES;
+	u32 first, other;
+
+	show_cursor(10, 20);
+	wr(PIPE_CRC_CTL_A, PIPE_CRC_ENABLE | PIPE_CRC_SOURCE_PF_IVB);
+	first = crc();
+	wr(CURAPOS, 0);
+	wr(CURABASE + b, CURSOR);
+	assert_int_equal(crc(), first);
+	wr(CURABASE, CURSOR);
+	/* A frame has begun, whose CRC is due. */
+	pass(USUAL_NS);
+	wr(PIPE_CRC_CTL_A + b, PIPE_CRC_ENABLE | PIPE_CRC_SOURCE_PF_IVB);
+	wr(PIPEACONF + b, 0);
+	other = rd(PIPE_CRC_RES_1_A);
+	assert_int_not_equal(other, first);
+	/* Of the next one, nobody will read it. */
+	wr(PIPE(IRQ_IIR), ~0u);
+	pass(USUAL_NS);
+	assert_int_equal(rd(PIPE(IRQ_IIR)), GEN8_PIPE_CDCLK_CRC_DONE);
+	accesses = 0;
+	wr(PIPE(GEN8_IRQ_BANK_SIZE) + IRQ_IMR, ~(u32)GEN8_PIPE_CDCLK_CRC_DONE);
+	wr(PIPE(GEN8_IRQ_BANK_SIZE) + IRQ_IER, GEN8_PIPE_CDCLK_CRC_DONE);
+	wr(PIPEACONF + b, PIPECONF_ENABLE);
+	assert_int_equal(rd(PIPE_CRC_RES_1_A), other);
+	assert_int_equal(rd(PIPE_CRC_RES_1_A + b), 0);
+	assert_int_equal(accesses, 0);
+}
+
 static void the_registers_of_a_plane_count_when_its_surface_is_stored(void **state)
 {
 	u32 plane, at, first, second;
@@ -514,6 +545,7 @@ int main(void)
 		TEST(each_plane_is_a_source),
 		BROADWELL(a_broadwell_has_its_own_sources),
 		BROADWELL(a_crc_is_that_of_the_pipe_that_is_on),
+		BROADWELL(the_other_pipe_changes_no_crc),
 		TEST(the_registers_of_a_plane_count_when_its_surface_is_stored),
 		TEST(what_is_not_the_guests_is_black),
 		TEST(nothing_is_computed_that_the_guest_does_not_read),

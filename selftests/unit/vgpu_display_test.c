@@ -840,12 +840,33 @@ static void the_pipe_that_was_switched_on_last_is_the_display(void **state)
 	wr(PIPEACONF + B, 0);
 	assert_int_equal(pass(USUAL_NS), 1);
 	assert_int_equal(pass(10 * USUAL_NS), 0);
-	/* A reset begins with pipe A. */
-	wr(PIPEACONF + B, PIPECONF_ENABLE);
-	ghyvi_vgpu_reset(vgpu);
+}
+
+static void a_pipe_takes_no_frame_and_no_flip_over(void **state)
+{
+	u32 flip = GEN8_PIPE_PRIMARY_FLIP_DONE;
+
+	wr(pipe_b(IRQ_IMR), ~(GEN8_PIPE_VBLANK | flip));
+	wr(pipe_b(IRQ_IER), GEN8_PIPE_VBLANK | flip);
 	wr(PIPEACONF, PIPECONF_ENABLE);
-	pass(USUAL_NS * 3 / 2);
-	assert_int_equal(rd(PIPEA_FRMCOUNT_G4X), 1);
+	wr(PLANE_SURF_1_A, 0x10001000);
+	pass(USUAL_NS / 2);
+	wr(VTOTAL_A + B, 1110 << 16 | 1079);
+	wr(PIPEACONF + B, PIPECONF_ENABLE);
+	assert_int_equal(rd(PIPEADSL + B), 1080);
+	assert_int_equal(pass(USUAL_NS - 1000), 0);
+	assert_int_equal(pass(2000), 1);
+	assert_int_equal(rd(pipe_b(IRQ_IIR)), GEN8_PIPE_VBLANK);
+
+	/* After a reset, pipe A is the one that a flip is for. */
+	ghyvi_vgpu_reset(vgpu);
+	pass(USUAL_NS); /* the timer that was running */
+	wr(PIPE(IRQ_IMR), ~flip);
+	wr(PIPE(IRQ_IER), flip);
+	wr(PLANE_SURF_1_A, 0x10001000);
+	wr(PIPEACONF, PIPECONF_ENABLE);
+	assert_int_equal(pass(USUAL_NS), 1);
+	assert_int_equal(rd(PIPE(IRQ_IIR)), flip);
 }
 
 static void frames_stand_still_while_the_vgpu_is_paused(void **state)
@@ -1059,6 +1080,7 @@ int main(void)
 		TEST(a_reader_is_not_behind_the_timer),
 		TEST(a_flip_is_done_at_the_next_blank),
 		BROADWELL(the_pipe_that_was_switched_on_last_is_the_display),
+		BROADWELL(a_pipe_takes_no_frame_and_no_flip_over),
 		TEST(frames_stand_still_while_the_vgpu_is_paused),
 		TEST(a_reset_ends_the_frames),
 		TEST(the_timer_does_not_run_in_failsafe_state),
