@@ -28,8 +28,8 @@ static ssize_t limit_store(struct device *dev, struct device_attribute *attr, co
 	return (err ?: gen9_frequency_set(dev_get_drvdata(dev), is_max(attr), mhz)) ?: count;
 }
 
-static DEVICE_ATTR(freq_min, 0644, limit_show, limit_store);
-static DEVICE_ATTR(freq_max, 0644, limit_show, limit_store);
+static struct device_attribute dev_attr_freq_min = __ATTR(freq_min, 0644, limit_show, limit_store);
+static struct device_attribute dev_attr_freq_max = __ATTR(freq_max, 0644, limit_show, limit_store);
 
 static ssize_t freq_act_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {

@@ -77,7 +77,7 @@ def implemented(tree):
     for path in glob.glob(f"{tree}/kernel/vfio/sysfs*.c"):
         names.update(of_vgpus(read(path), stats))
     of_pgpu = re.findall(r"__ATTR(?:_RO)?\((\w+)", read(f"{tree}/kernel/vfio/sysfs_sched.c").partition("templates[")[2])
-    of_pgpu += re.findall(r"^static DEVICE_ATTR(?:_R[OW])?\((\w+)", read(f"{tree}/kernel/gen9/sysfs.c"), re.M)
+    of_pgpu += re.findall(r"^static .*(?:DEVICE_ATTR_R[OW]|__ATTR)\((\w+)", read(f"{tree}/kernel/gen9/sysfs.c"), re.M)
     names.update(f"{PGPU}ghyvi/{name}" for name in of_pgpu + settings(read(f"{tree}/include/ghyvi/settings.h"), "GHYVI_PGPU_SETTINGS"))
     return names
 
