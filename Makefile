@@ -48,8 +48,8 @@ ifdef ALL
 	@echo '  make test-eu-judges  OpenCL programs on stock drivers and the GPU of ghyvi-i915, against the CPU'
 	@echo '                     [JUDGES="piglit --every 1" JUDGES=--help]; make i915-shim builds that GPU'
 	@echo '  make test-opencl   OpenCL in guests: two compute at the same time, one compiles; minutes'
-	@echo '  make test-long     lab tests that take minutes each, 1000 hostile trials, 100 migrations, and 10'
-	@echo '                     that fail in each way [TRIALS=n MOVES=n KILLS=n];'
+	@echo '  make test-long     lab tests that take minutes each, 1000 hostile trials, 2000 hostile kernels, 100'
+	@echo '                     migrations, and 10 that fail in each way [TRIALS=n DISPATCHES=n MOVES=n KILLS=n];'
 	@echo '                     with make test-hostile-gen9: 2000 hostile trials on the emulated Skylake,'
 	@echo '                     and make test-adversary-gen9: ghyvi-gen9 under five adversary seeds [SEEDS="1 2"]'
 	@echo '  make test-scale    16 guests with i915 on one pGPU, all working at once; takes minutes'
@@ -258,7 +258,7 @@ test-smp: modules guest-programs tools
 .PHONY: test-long
 test-long: modules guest-programs tools migrating-qemu
 	@GHYVI_LAB_NAME=long GHYVI_LAB_MEM_MB=8192 GHYVI_HOSTILE_TRIALS=$(or $(TRIALS),1000) GHYVI_MOVES=$(MOVES) \
-		GHYVI_KILLS=$(or $(KILLS),10) selftests/lab/run --long hostile_guest migrations_that_end_early
+		GHYVI_HOSTILE_DISPATCHES=$(DISPATCHES) GHYVI_KILLS=$(or $(KILLS),10) selftests/lab/run --long hostile_guest migrations_that_end_early
 	@$(MAKE) --no-print-directory test-hostile-gen9 TRIALS=$(or $(TRIALS),2000)
 	@$(MAKE) --no-print-directory test-adversary-gen9
 

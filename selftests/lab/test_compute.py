@@ -3,13 +3,14 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 
 import fixture
 import hostlib
 from hostlib import eventually, require
-from ktap import say, test
+from ktap import long_test, say, test
 
 EUD = os.environ.get("GHYVI_EUD") or f"{hostlib.TREE}/build/ghyvi-eud"
 RESULT = "eucheck --rounds 3 | grep 'hash ac2c1dc5'"  # as on the emulated GPU: selftests/native/test_native.py
@@ -19,6 +20,12 @@ READ_ONLY = "eucheck --kernel copies"
 TIMEOUT_S = 120
 LONG_S = 300
 HOSTILE_ROUNDS = 2
+# Of eucheck's kinds of hostile dispatches, one after the other.
+SOME_HOSTILE = 22
+MANY_HOSTILE = int(os.environ.get("GHYVI_HOSTILE_DISPATCHES") or 2000)
+HOSTILE_AT_ONCE = 50
+HOSTILE_S = 600
+HASTY_MS = 100  # heartbeat interval of i915
 
 
 def workers(eud):
@@ -113,27 +120,52 @@ def lost_execution_units_cost_only_their_guest():
         require(second in workers(eud) and len(workers(eud)) == 2, f"processes: {workers(eud)}")
 
 
-@test
-def hostile_kernels_do_not_affect_another_guest():
-    """The other guest's answers are right meanwhile, and it has no error. Afterwards both compute."""
+@contextlib.contextmanager
+def hostile_and_good_guest():
+    """The good guest's answers are right meanwhile, and it has no error. Afterwards both compute."""
     with execution_units(), fixture.vgpus("gen9_4", "gen9_4") as vgpus, \
             fixture.guests(*vgpus, names=["hostile", "good"]) as (hostile, good):
         for guest in (hostile, good):
             guest.load_driver()
+        be_patient(good)
         good.must_run(f"(while test ! -e /tmp/end; do {RESULT} || break; done; echo $? >/tmp/status) >/tmp/out 2>&1 &")
-        for kernel, blamed in (("wild", "innocent"), ("unsupported", "guilty"), ("endless", "guilty")):
-            for _ in range(HOSTILE_ROUNDS):
-                out = hostile.must_run(f"eucheck --kernel {kernel} --groups 64", TIMEOUT_S)
-                require(blamed in out, f"{kernel}: {out}")
+        yield vgpus[0], hostile
         answers = good.must_run("touch /tmp/end; until test -s /tmp/status; do sleep 0.1; done; grep -c hash /tmp/out",
                                 TIMEOUT_S)
-        say(f"{answers.strip()} right answers meanwhile; {vgpus[0].last_error()}")
+        say(f"{answers.strip()} right answers meanwhile; {vgpus[0].stat('engine_errors')} engine errors, {vgpus[0].last_error()}")
         for guest in (hostile, good):
             guest.must_run(RESULT, TIMEOUT_S)
         trouble = hostlib.driver_trouble(good.log())
         require(not trouble, "\n".join(trouble))
         require(vgpus[0].stats()["engine_errors"], "no engine error of the hostile guest")
         require(not vgpus[1].stats()["engine_errors"], vgpus[1].last_error())
+
+
+def attack(hostile, dispatches):
+    """Hostile dispatches of all kinds, some with random faults."""
+    hostile.set_heartbeat_ms(HASTY_MS)
+    for seed in range(0, dispatches, HOSTILE_AT_ONCE):
+        count = min(HOSTILE_AT_ONCE, dispatches - seed)
+        out = hostile.must_run(f"dmesg -c >/dev/null; eucheck --groups 16 --hostile {count} --seed {seed}", HOSTILE_S)
+        say(f"{seed + count} hostile dispatches: {'; '.join(re.findall('eucheck: (.*)', out))}")
+    hostile.set_heartbeat_ms(hostlib.HEARTBEAT_MS)
+
+
+@test
+def hostile_kernels_do_not_affect_another_guest():
+    with hostile_and_good_guest() as (_, hostile):
+        for kernel, blamed in (("wild", "innocent"), ("unsupported", "guilty"), ("endless", "guilty")):
+            for _ in range(HOSTILE_ROUNDS):
+                out = hostile.must_run(f"eucheck --kernel {kernel} --groups 64", TIMEOUT_S)
+                require(blamed in out, f"{kernel}: {out}")
+        attack(hostile, SOME_HOSTILE)
+
+
+@long_test
+def many_hostile_kernels_do_not_affect_another_guest():
+    with hostile_and_good_guest() as (vgpu, hostile):
+        vgpu.set("containment/points_max", 0)  # it would soon stop them
+        attack(hostile, MANY_HOSTILE)
 
 
 @test

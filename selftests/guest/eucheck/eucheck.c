@@ -4,7 +4,8 @@
  * add numbers of their own to memory, waits for the write behind it, and checks each dword. With
  * several contexts, their dispatches are in flight at the same time. With --kernel it dispatches
  * another kernel; of one that no good program has, it tells only whether the driver has blamed the
- * context.
+ * context. With --hostile, each dispatch has such a kernel, or a good one with random faults, in a
+ * context of its own.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,10 +14,13 @@
 #include "emu_kernels.h"
 #include "gem.h"
 #include "options.h"
+#include "random.h"
 
 #define CONTEXTS 8u
 #define GROUPS_MAX (1u << 20)
 #define ROUNDS_MAX 1000u
+#define HOSTILE_MAX 1000000u
+#define FLIPS_MAX 8u
 #define GROUP_BYTES 32u
 #define PAGE_BYTES 4096u
 /* Addresses of objects in each context's own address space. */
@@ -50,7 +54,7 @@ static struct {
 	uint32_t state[EMU_STATE_DWORDS], walker[EMU_WALKER_DWORDS];
 } program;
 
-static unsigned int groups = 4096, rounds = 1, contexts = 1;
+static unsigned int groups = 4096, rounds = 1, contexts = 1, hostile, seed = 1;
 static int preemptible;
 static const char *const kernel_names[] = {
 	[EMU_KERNEL_ADDS] = "adds",	  [EMU_KERNEL_WILD] = "wild",
@@ -71,6 +75,8 @@ static const struct argp_option options[] = {
 	  "but may not), wild (stores where nothing is mapped), endless, or unsupported (an "
 	  "instruction)",
 	  0 },
+	{ "hostile", 'h', "N", 0, "Dispatch N hostile kernels, 1 to 1000000, instead", 0 },
+	{ "seed", 's', "N", 0, "Seed of their faults (default 1)", 0 },
 	{ 0 },
 };
 
@@ -104,6 +110,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		kernel = parse_kernel(state, argument);
 		if (kernel == EMU_KERNEL_COPIES)
 			groups = EMU_COPIES_BYTES / GROUP_BYTES;
+		return 0;
+	case 'h':
+		hostile = parse_number(state, argument, 1, HOSTILE_MAX);
+		return 0;
+	case 's':
+		seed = parse_number(state, argument, 0, UINT32_MAX);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -287,6 +299,93 @@ static int run_round(const struct job *jobs, uint32_t *output, uint32_t *hash)
 	return ret;
 }
 
+/* ---- hostile dispatches ---- */
+
+/* In the descriptor of a group that waits at barriers. */
+static void one_thread_more(void)
+{
+	program.descriptor[6]++;
+}
+
+static void output_is_code(void)
+{
+	emu_kernel_state(program.state, CODE_ADDRESS, STATE_ADDRESS, CODE_ADDRESS);
+}
+
+static const struct {
+	const char *name;
+	enum emu_kernel kernel;
+	void (*change)(void);
+	uint32_t *random; /* a few bits of it are the other way round */
+	unsigned int dwords;
+} kinds[] = {
+	{ "wild stores", EMU_KERNEL_WILD, NULL, NULL, 0 },
+	{ "no instruction", EMU_KERNEL_UNSUPPORTED, NULL, NULL, 0 },
+	{ "no end", EMU_KERNEL_ENDLESS, NULL, NULL, 0 },
+	{ "too few threads for a barrier", EMU_KERNEL_SHARES, one_thread_more, NULL, 0 },
+	{ "code that changes itself", EMU_KERNEL_ADDS, output_is_code, NULL, 0 },
+	{ "random code", EMU_KERNEL_ADDS, NULL, program.code, 24 * 4 },
+	{ "random code with barriers", EMU_KERNEL_SHARES, NULL, program.code, 64 * 4 },
+	{ "a random descriptor", EMU_KERNEL_SHARES, NULL, program.descriptor, 8 },
+	/* The headers stay: these are about kernels. */
+	{ "a random walker", EMU_KERNEL_ADDS, NULL, program.walker + 1, EMU_WALKER_DWORDS - 1 },
+	{ "random base addresses", EMU_KERNEL_ADDS, NULL, program.state + 1, 18 },
+	{ "a random state of the pipeline", EMU_KERNEL_SHARES, NULL, program.state + 20, 8 },
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static void write_hostile(struct random *random, unsigned int kind)
+{
+	unsigned int flips = kinds[kind].random ? random_range(random, 1, FLIPS_MAX) : 0;
+
+	kernel = kinds[kind].kernel;
+	write_program();
+	if (kinds[kind].change)
+		kinds[kind].change();
+	while (flips--)
+		kinds[kind].random[random_range(random, 0, kinds[kind].dwords - 1)] ^=
+			1u << random_range(random, 0, 31);
+}
+
+/* In a file of its own: i915 bans one whose contexts hang too often. */
+static int dispatch_hostile(unsigned int *guilty)
+{
+	struct job job;
+	int ret = gem_open(&job.gem);
+
+	if (ret)
+		return ret;
+	ret = make_objects(&job);
+	if (!ret)
+		ret = submit(&job);
+	if (!ret)
+		ret = gem_wait(&job.gem, job.batch, TIMEOUT_S);
+	if (!ret)
+		ret = gem_guilty(&job.gem);
+	gem_close(&job.gem);
+	if (ret > 0)
+		++*guilty;
+	return ret < 0 ? ret : 0;
+}
+
+static int run_hostile(void)
+{
+	unsigned int guilty[KINDS] = { 0 }, n;
+	struct random random;
+	int ret = 0;
+
+	random_seed(&random, seed);
+	for (n = 0; n < hostile && !ret; n++) {
+		write_hostile(&random, (seed + n) % KINDS);
+		ret = dispatch_hostile(&guilty[(seed + n) % KINDS]);
+	}
+	for (n = 0; n < KINDS; n++)
+		printf("eucheck: %s: %u guilty\n", kinds[n].name, guilty[n]);
+	if (ret)
+		printf("eucheck: %s\n", strerror(-ret));
+	return ret ? EXIT_WRONG : 0;
+}
+
 int main(int argc, char **argv)
 {
 	static struct job jobs[CONTEXTS];
@@ -295,6 +394,8 @@ int main(int argc, char **argv)
 	int ret;
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	if (hostile)
+		return run_hostile();
 	for (i = 0; i < PAGE_BYTES / 4; i++)
 		page[i] = page_content(i);
 	write_program();
