@@ -20,6 +20,7 @@ SECOND_CPU = "/sys/devices/system/cpu/cpu1/online"
 ATTACHING = "Attaching"
 STABLE_S = 4
 END_S = 60
+EPOLL_WAIT = "232 "  # the system call's number
 
 
 @contextlib.contextmanager
@@ -53,6 +54,8 @@ def start(script):
 
 
 def end(process):
+    """bpftrace ends only if SIGINT interrupts its wait for events: one that comes while it handles some is lost."""
+    hostlib.eventually(lambda: hostlib.read(f"/proc/{process.pid}/syscall").startswith(EPOLL_WAIT), "bpftrace's wait", END_S)
     process.send_signal(signal.SIGINT)
     return patience.communicate(process, END_S)[0]
 
