@@ -217,6 +217,17 @@ def guest_moves_many_times():
 
 
 @long_test
+def guest_moves_many_times_while_it_computes():
+    """In the middle of thread groups, mostly. Each answer is compared with what it should be, to the byte."""
+    with computing_traveller(ahead=True) as guest:
+        within = 0
+        while guest.moves <= MANY_MOVES:
+            within += move_computing(guest, LONG_GROUPS, MOVES_PER_WORK, GROUP_BYTES)
+        say(f"{guest.moves} moves, {within} of them within a thread group")
+        require(within > MANY_MOVES / 2, f"{within} moves within a thread group")
+
+
+@long_test
 def guest_returns_to_a_snapshot():
     """savevm and loadvm of a guest at work, more than once."""
     fixture.drop_all()
