@@ -120,7 +120,7 @@ static void clamp_points(struct ghyvi_vgpu *vgpu)
 	u32 points_max = vgpu->containment.points_max;
 
 	if (points_max)
-		vgpu->violation_points = min(vgpu->violation_points, 2 * points_max);
+		WRITE_ONCE(vgpu->violation_points, min(vgpu->violation_points, 2 * points_max));
 }
 
 static bool too_many_points(const struct ghyvi_vgpu *vgpu)
@@ -136,7 +136,7 @@ void vgpu_containment_reset(struct ghyvi_vgpu *vgpu, bool forget)
 
 	lockdep_assert_held(&vgpu->lock);
 	if (forget) {
-		vgpu->violation_points = 0;
+		WRITE_ONCE(vgpu->violation_points, 0);
 		vgpu->oracle_violations = atomic64_read(&vgpu->params.stats->oracle_violations);
 	}
 	drain_points(vgpu, ktime_get_ns());
@@ -151,8 +151,8 @@ void vgpu_containment_load(struct ghyvi_vgpu *vgpu, u32 points, u64 undrained_ns
 	u64 now = ktime_get_ns();
 
 	lockdep_assert_held(&vgpu->lock);
-	vgpu->violation_points = points;
-	vgpu->points_drained_ns = now - min(undrained_ns, now);
+	WRITE_ONCE(vgpu->violation_points, points);
+	WRITE_ONCE(vgpu->points_drained_ns, now - min(undrained_ns, now));
 	clamp_points(vgpu);
 }
 
@@ -161,7 +161,7 @@ static const char *add_points(struct ghyvi_vgpu *vgpu, u32 points)
 	ghyvi_count(vgpu->params.stats, violations);
 	drain_points(vgpu, ktime_get_ns());
 	/* Without a limit there can be any number: the sum must not wrap. */
-	vgpu->violation_points = min(vgpu->violation_points, GHYVI_POINTS_MAX) + points;
+	WRITE_ONCE(vgpu->violation_points, min(vgpu->violation_points, GHYVI_POINTS_MAX) + points);
 	if (!too_many_points(vgpu))
 		return NULL;
 	clamp_points(vgpu);
