@@ -265,7 +265,6 @@ static void the_clock_serves_other_engines_while_a_job_is_stopped(void **state)
 	submit_to(GHYVI_BCS, 2);
 	submit_to(GHYVI_BCS, 3);
 	assert_true(becomes(&gpu.preempts, preempts + 1));
-	gpu.in_cancel = NULL;
 	go = 1;
 	for (i = 0; i < 2; i++) {
 		gpu_finish(GHYVI_RCS, i ? GHYVI_JOB_COMPLETE : GHYVI_JOB_CANCELLED);
