@@ -199,8 +199,9 @@ const char *vgpu_overstay(struct vgpu_workload *workload)
 }
 
 /*
- * Without vgpu->lock: its holder may be waiting for guest memory. And any user may ask, who could
- * be preempted with the lock held. While points change, the answer can be wrong for a moment.
+ * Without vgpu->lock: its holder may be waiting for guest memory. And any user may ask, whose
+ * process could be preempted with the lock held. While points change, the answer can be wrong for a
+ * moment.
  */
 bool ghyvi_vgpu_is_failsafe(const struct ghyvi_vgpu *vgpu)
 {

@@ -280,7 +280,7 @@ static void the_other_pipe_changes_no_crc(void **state)
 	wr(PIPEACONF + b, 0);
 	other = rd(PIPE_CRC_RES_1_A);
 	assert_int_not_equal(other, first);
-	/* Of the next one, nobody will read it. */
+	/* The CRC of the next one will not be read. */
 	wr(PIPE(IRQ_IIR), ~0u);
 	pass(USUAL_NS);
 	assert_int_equal(rd(PIPE(IRQ_IIR)), GEN8_PIPE_CDCLK_CRC_DONE);
