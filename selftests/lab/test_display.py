@@ -13,7 +13,7 @@ import fixture
 import hostlib
 import picture
 from hostlib import Guest, eventually, require
-from ktap import say, test
+from ktap import long_test, say, test
 
 NAME = "screen"
 VBE_MODE = 0x340  # Linux' number for the only graphics mode of QEMU's vgabios-ramfb
@@ -284,7 +284,7 @@ def frames_have_crcs():
         vgpu.settle()
 
 
-@test
+@long_test
 def guest_of_gen8_has_a_screen():
     """i915 drives a Broadwell's display with other registers: at load, for flips and CRCs, over a suspend, at unload."""
     with fixture.vgpus("gen8_4") as (vgpu,):
