@@ -55,19 +55,24 @@ static void expect_refusal(int error)
 	assert_int_equal(gen9_shim_driver->probe(&pdev, gen9_shim_driver->id_table), error);
 }
 
+/* Expect that a probe fails during which each store calls @defect, and that one without passes. */
+static void expect_refusal_with(void **state, void (*defect)(u32 offset, u32 value))
+{
+	tear_down(state);
+	gen9_shim_written = defect;
+	expect_refusal(-EIO);
+	gen9_shim_written = NULL;
+	set_up(state);
+}
+
 static void store_that_must_be_lost_is_found(void **state)
 {
 	void (*const defects[])(u32 offset, u32 value) = { make_scratch_writable,
 							   map_ppgtt_to_ggtt };
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(defects); i++) {
-		tear_down(state);
-		gen9_shim_written = defects[i];
-		expect_refusal(-EIO);
-		gen9_shim_written = NULL;
-		set_up(state);
-	}
+	for (i = 0; i < ARRAY_SIZE(defects); i++)
+		expect_refusal_with(state, defects[i]);
 }
 
 /* As if the render engine executed no indirect context batch. */
@@ -81,11 +86,7 @@ static void lose_restore_batch(u32 offset, u32 value)
 
 static void restore_without_the_hosts_batch_is_found(void **state)
 {
-	tear_down(state);
-	gen9_shim_written = lose_restore_batch;
-	expect_refusal(-EIO);
-	gen9_shim_written = NULL;
-	set_up(state);
+	expect_refusal_with(state, lose_restore_batch);
 }
 
 /* ---- workarounds ---- */
@@ -98,11 +99,7 @@ static void lose_workaround(u32 offset, u32 value)
 static void register_that_does_not_keep_its_value_is_found(void **state)
 {
 	assert_int_equal(gen9_workarounds_verify(gen9_of(pgpu)), 0);
-	tear_down(state);
-	gen9_shim_written = lose_workaround;
-	expect_refusal(-EIO);
-	gen9_shim_written = NULL;
-	set_up(state);
+	expect_refusal_with(state, lose_workaround);
 }
 
 static void lose_multicast_workaround(u32 offset, u32 value)
