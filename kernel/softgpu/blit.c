@@ -371,7 +371,7 @@ static enum blit_way blit_way_of(const struct blit *blit, bool apart)
  */
 static u32 band_rows(const struct blit *blit, enum blit_way way, s32 done, bool up, u32 bytes)
 {
-	u32 dst = softgpu_page_rows(blit->dst.tiling), most, byte;
+	u32 dst = softgpu_page_rows(blit->dst.tiling), most, row;
 	u32 src = softgpu_page_rows(blit->source.surface.tiling), left = blit->y2 - blit->y1 - done;
 	s32 y = dst > 1 ? blit->y1 : blit->source.y;
 
@@ -382,8 +382,8 @@ static u32 band_rows(const struct blit *blit, enum blit_way way, s32 done, bool 
 		return 1;
 	if (dst == 1)
 		dst = src;
-	byte = (u32)(up ? y + (blit->y2 - blit->y1) - done : y + done) % dst;
-	most = up ? byte ?: dst : dst - byte;
+	row = (u32)(up ? y + (blit->y2 - blit->y1) - done : y + done) % dst;
+	most = up ? row ?: dst : dst - row;
 	most = min(most, 2 * SOFTGPU_ROW_BYTES / bytes);
 	return max(1u, min(left, most));
 }

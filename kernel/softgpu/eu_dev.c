@@ -45,8 +45,8 @@ struct eu_file {
 };
 
 /*
- * Copy a page into a sink. Called with the worker's insert mutex held, so the page stays: whoever
- * unpins it takes the worker's pages away first.
+ * Copy a page into a sink. Called with the worker's insert mutex held, so the page stays: before
+ * it is unpinned, the worker's pages are taken away.
  */
 static struct page *eu_sink(struct eu_file *eu, const struct softgpu_worker_fault *fault)
 {

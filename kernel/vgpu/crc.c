@@ -35,7 +35,7 @@ static void choose_source(const struct vgpu_display_kind *kind, struct ghyvi_pic
 
 /*
  * The guest's own thread computes it, 6 ms for 1920x1080, so it is the guest that pays. Without
- * memory it is 0, as that of no picture. Nobody reads that of a VM that is being killed.
+ * memory it is 0, as that of no picture. That of a VM that is being killed is not read.
  */
 u32 vgpu_crc(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *shown, u32 control)
 {

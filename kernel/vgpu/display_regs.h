@@ -57,7 +57,6 @@
 #define CUR_FBC_CTL_A 0x700a0
 #define CUR_FBC_EN BIT(31)
 #define CUR_FBC_HEIGHT_MASK GENMASK(7, 0) /* minus one */
-#define CURASURFLIVE 0x700ac
 /* Planes 2 and 3 have the same registers, each PLANE_NEXT_BYTES further on. */
 #define PLANE_NEXT_BYTES 0x100
 #define PLANE_CTL_1_A 0x70180
@@ -77,7 +76,6 @@
 #define PLANE_CTL_ALPHA_MASK GENMASK(5, 4)
 #define PLANE_CTL_ALPHA_SW_PREMULTIPLY (2u << 4)
 #define PLANE_CTL_ALPHA_HW_PREMULTIPLY (3u << 4)
-#define PLANE_CTL_ROTATE_MASK GENMASK(1, 0)
 #define PLANE_CTL_ROTATE_90 BIT(0) /* clockwise */
 #define PLANE_CTL_ROTATE_180 BIT(1)
 /* Planes with one of these are shown as black, see plane.c. */

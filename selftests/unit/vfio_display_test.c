@@ -413,7 +413,7 @@ static void a_capture_is_the_whole_picture(void **state)
 		assert_int_equal(((u32 *)(header + 1))[i], ((u32 *)gtt.memory)[i] & 0xffffff);
 	vfree(frame);
 	assert_null(it.screen.memory);
-	/* However long the guest makes it take, whoever looks can be killed. */
+	/* However long the guest makes it take, the process that looks can be killed. */
 	shim_killed = true;
 	reads = 0;
 	gtt.in_access = count_read;
