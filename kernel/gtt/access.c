@@ -125,15 +125,15 @@ int ghyvi_gtt_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, siz
 	struct ghyvi_gtt *gtt = root->gtt;
 	const void *page;
 	size_t offset, part;
-	int ret = 0;
+	int err = 0;
 
 	mutex_lock(&gtt->lock);
 	for (offset = 0; offset < bytes; offset += part, address += part) {
 		address &= root->levels == 3 ? GENMASK_ULL(31, 0) : GENMASK_ULL(47, 0);
 		part = min_t(size_t, bytes - offset, GHYVI_PAGE_BYTES - address % GHYVI_PAGE_BYTES);
-		ret = root->nested ? walk_guest(root, address, &page) :
+		err = root->nested ? walk_guest(root, address, &page) :
 				     walk_shadow(root, address, &page);
-		if (ret)
+		if (err)
 			break;
 		if (page)
 			memcpy(buffer + offset, page + address % GHYVI_PAGE_BYTES, part);
@@ -141,7 +141,7 @@ int ghyvi_gtt_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, siz
 			memset(buffer + offset, 0, part);
 	}
 	ghyvi_gtt_unlock(gtt);
-	return ret;
+	return err;
 }
 
 /* The guest polls some words while the host writes them, so an aligned word is a single store. */
@@ -172,7 +172,7 @@ static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void 
 {
 	struct ghyvi_pin *pin;
 	size_t part, offset;
-	int ret = 0;
+	int err = 0;
 	void *byte;
 
 	mutex_lock(&gtt->lock);
@@ -181,7 +181,7 @@ static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void 
 			     GHYVI_PAGE_BYTES - (address + offset) % GHYVI_PAGE_BYTES);
 		pin = ggtt_pin(gtt, address + offset);
 		if (!pin) {
-			ret = -EFAULT;
+			err = -EFAULT;
 			break;
 		}
 		byte = phys_to_virt(pin->hpa) + (address + offset) % GHYVI_PAGE_BYTES;
@@ -193,7 +193,7 @@ static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void 
 		ghyvi_dirty_mark(gtt, pin);
 	}
 	ghyvi_gtt_unlock(gtt);
-	return ret;
+	return err;
 }
 
 int ghyvi_gtt_ggtt_read(struct ghyvi_gtt *gtt, u64 address, void *buffer, size_t bytes)
@@ -239,7 +239,7 @@ int ghyvi_gtt_aperture_prepare(struct ghyvi_gtt *gtt, u64 address)
 	u64 page = address >> GHYVI_PAGE_SHIFT;
 	struct ghyvi_pin *pin;
 	void *memory;
-	int ret;
+	int err;
 
 	if (!gtt->params.aperture_user || page >= (u64)gtt->nr_ggtt_tables * GHYVI_ENTRIES)
 		return -EINVAL;
@@ -251,10 +251,10 @@ int ghyvi_gtt_aperture_prepare(struct ghyvi_gtt *gtt, u64 address)
 	if (pin)
 		ghyvi_dirty_mark(gtt, pin);
 	memory = ghyvi_aperture_backing(gtt, page, pin ? phys_to_virt(pin->hpa) : NULL);
-	ret = memory ? ghyvi_aperture_add(gtt, page, virt_to_phys(memory) >> GHYVI_PAGE_SHIFT) :
+	err = memory ? ghyvi_aperture_add(gtt, page, virt_to_phys(memory) >> GHYVI_PAGE_SHIFT) :
 		       -ENOMEM;
 	ghyvi_gtt_unlock(gtt);
-	return ret;
+	return err;
 }
 
 void ghyvi_gtt_aperture_close(struct ghyvi_gtt *gtt)
@@ -277,20 +277,20 @@ static void forget_all(struct ghyvi_gtt *gtt)
 
 int ghyvi_gtt_log_start(struct ghyvi_gtt *gtt)
 {
-	int ret = 0;
+	int err = 0;
 
 	if (!ghyvi_gtt_can_log(gtt))
 		return -EOPNOTSUPP;
 	mutex_lock(&gtt->lock);
 	if (gtt->logging) {
-		ret = -EBUSY;
+		err = -EBUSY;
 	} else {
 		gtt->logging = true;
 		gtt->params.pgpu_ops->log_set(gtt->params.client, true);
 		ghyvi_aperture_remove_all(gtt);
 	}
 	ghyvi_gtt_unlock(gtt);
-	return ret;
+	return err;
 }
 
 void ghyvi_gtt_log_stop(struct ghyvi_gtt *gtt)
@@ -368,34 +368,34 @@ static int report_pages(struct ghyvi_gtt *gtt, u64 first, u64 last,
 {
 	struct taken taken = { .next = first };
 	unsigned int i;
-	int ret;
+	int err;
 
 	do {
 		taken.count = 0;
 		mutex_lock(&gtt->lock);
-		ret = !gtt->logging ? -EINVAL : gtt->log_lost ? -ENOMEM : 0;
-		if (!ret)
+		err = !gtt->logging ? -EINVAL : gtt->log_lost ? -ENOMEM : 0;
+		if (!err)
 			take(gtt, &taken, last);
 		mutex_unlock(&gtt->lock);
 		for (i = 0; i < taken.count; i++)
 			dirty(data, taken.gfns[i]);
-	} while (!ret && taken.next <= last);
-	return ret;
+	} while (!err && taken.next <= last);
+	return err;
 }
 
 int ghyvi_gtt_log_read(struct ghyvi_gtt *gtt, u64 gfn, u64 count,
 		       void (*dirty)(void *data, u64 gfn), void *data)
 {
 	u64 last = gfn + count - 1;
-	int ret;
+	int err;
 
 	if (!count || last < gfn)
 		return -EINVAL;
-	ret = report_pages(gtt, gfn, last, take_logged, dirty, data);
-	if (!ret)
-		ret = report_pages(gtt, gfn, last, take_recorded, dirty, data);
-	if (ret)
-		return ret;
+	err = report_pages(gtt, gfn, last, take_logged, dirty, data);
+	if (!err)
+		err = report_pages(gtt, gfn, last, take_recorded, dirty, data);
+	if (err)
+		return err;
 	mutex_lock(&gtt->lock);
 	ghyvi_aperture_remove_all(gtt);
 	gtt->params.pgpu_ops->invalidate(&gtt->params.client, 1);

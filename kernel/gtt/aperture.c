@@ -110,17 +110,17 @@ void ghyvi_aperture_remove(struct ghyvi_gtt *gtt, u64 page, u64 count)
 int ghyvi_aperture_add(struct ghyvi_gtt *gtt, u64 page, u64 hpa_page)
 {
 	struct ghyvi_aperture *aperture = &gtt->aperture;
-	int ret;
+	int err;
 
 	lockdep_assert_held(&gtt->lock);
 	mutex_lock(&aperture->lock);
 	if (!xa_load(&aperture->pages, page))
 		aperture->count++;
-	ret = xa_err(xa_store(&aperture->pages, page, xa_mk_value(hpa_page), GFP_KERNEL_ACCOUNT));
-	if (ret)
+	err = xa_err(xa_store(&aperture->pages, page, xa_mk_value(hpa_page), GFP_KERNEL_ACCOUNT));
+	if (err)
 		aperture_removed(aperture, page);
 	mutex_unlock(&aperture->lock);
-	return ret;
+	return err;
 }
 
 void ghyvi_aperture_remove_all(struct ghyvi_gtt *gtt)
@@ -171,13 +171,13 @@ int ghyvi_gtt_aperture_map(struct ghyvi_gtt *gtt, u64 address, int (*map)(void *
 			   void *data)
 {
 	struct ghyvi_aperture *aperture = &gtt->aperture;
-	int ret = -EAGAIN;
+	int err = -EAGAIN;
 	void *entry;
 
 	mutex_lock(&aperture->lock);
 	entry = xa_load(&aperture->pages, address >> GHYVI_PAGE_SHIFT);
 	if (entry)
-		ret = map(data, (u64)xa_to_value(entry) << GHYVI_PAGE_SHIFT);
+		err = map(data, (u64)xa_to_value(entry) << GHYVI_PAGE_SHIFT);
 	mutex_unlock(&aperture->lock);
-	return ret;
+	return err;
 }

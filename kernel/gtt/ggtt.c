@@ -53,7 +53,7 @@ static int ggtt_add_tables(struct ghyvi_gtt *gtt)
 	const struct ghyvi_range *range;
 	unsigned int r;
 	u64 address;
-	int ret;
+	int err;
 
 	gtt->ggtt_gfn = GHYVI_INVALID_GFN;
 	gtt->nr_ggtt_tables = 0;
@@ -73,9 +73,9 @@ static int ggtt_add_tables(struct ghyvi_gtt *gtt)
 			return -EINVAL;
 		for (address = range->start; address < range->start + range->bytes;
 		     address += GGTT_TABLE_SPAN) {
-			ret = ggtt_add_table(gtt, address / GGTT_TABLE_SPAN);
-			if (ret)
-				return ret;
+			err = ggtt_add_table(gtt, address / GGTT_TABLE_SPAN);
+			if (err)
+				return err;
 		}
 	}
 	return 0;
@@ -114,14 +114,14 @@ int ghyvi_ggtt_move(struct ghyvi_gtt *gtt, const struct ghyvi_range *ranges, uns
 	struct ghyvi_table_page **tables = gtt->ggtt_tables;
 	struct ghyvi_gtt_params before = gtt->params;
 	u32 count = gtt->nr_ggtt_tables, i;
-	int ret;
+	int err;
 
 	lockdep_assert_held(&gtt->lock);
 	memcpy(gtt->params.ggtt_ranges, ranges, nr_ranges * sizeof(*ranges));
 	gtt->params.nr_ggtt_ranges = nr_ranges;
 	gtt->params.aperture_copied = *aperture_copied;
-	ret = ggtt_add_tables(gtt);
-	if (ret) {
+	err = ggtt_add_tables(gtt);
+	if (err) {
 		gtt->params = before;
 		swap(tables, gtt->ggtt_tables);
 		swap(count, gtt->nr_ggtt_tables);
@@ -132,7 +132,7 @@ int ghyvi_ggtt_move(struct ghyvi_gtt *gtt, const struct ghyvi_range *ranges, uns
 		gtt->params.pgpu_ops->client_set_ggtt(gtt->params.client, ranges, nr_ranges);
 	}
 	ggtt_free_tables(gtt, tables, count);
-	return ret;
+	return err;
 }
 
 void ghyvi_ggtt_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
@@ -228,15 +228,15 @@ static void mark_written(struct ghyvi_ggtt_map *ggtt_map, u64 page, bool written
 int ghyvi_gtt_ggtt_map(struct ghyvi_gtt *gtt, u64 page, int (*map)(void *data), void *data)
 {
 	struct ghyvi_ggtt_map *ggtt_map = &gtt->ggtt_map;
-	int ret;
+	int err;
 
 	if (page >= GHYVI_GGTT_TABLES_MAX)
 		return -EINVAL;
 	mutex_lock(&ggtt_map->lock);
 	mark_written(ggtt_map, page, true);
-	ret = map(data);
+	err = map(data);
 	mutex_unlock(&ggtt_map->lock);
-	return ret;
+	return err;
 }
 
 void ghyvi_ggtt_collect(struct ghyvi_gtt *gtt)

@@ -31,18 +31,18 @@ static int scratch_init(struct ghyvi_gtt *gtt)
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	unsigned int level, i;
 	u64 *page, entry;
-	int ret;
+	int err;
 
 	for (level = 0; level < GHYVI_LEVELS; level++) {
 		page = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 		if (!page)
 			return -ENOMEM;
-		ret = p->pgpu_ops->map_page(p->client, virt_to_phys(page),
+		err = p->pgpu_ops->map_page(p->client, virt_to_phys(page),
 					    level ? GHYVI_PAGE_TABLE : GHYVI_PAGE_SCRATCH,
 					    &gtt->scratch_dma[level]);
-		if (ret) {
+		if (err) {
 			free_page((unsigned long)page);
-			return ret;
+			return err;
 		}
 		entry = level ? ghyvi_entry_scratch(gtt, level) : 0;
 		for (i = 0; i < GHYVI_ENTRIES; i++)
@@ -55,7 +55,7 @@ static int scratch_init(struct ghyvi_gtt *gtt)
 struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
 {
 	struct ghyvi_gtt *gtt;
-	int ret;
+	int err;
 
 	gtt = kvzalloc(sizeof(*gtt), GFP_KERNEL_ACCOUNT);
 	if (!gtt)
@@ -81,16 +81,16 @@ struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
 	INIT_LIST_HEAD(&gtt->blocking);
 	INIT_LIST_HEAD(&gtt->root_lru);
 
-	ret = scratch_init(gtt);
-	if (!ret)
-		ret = ghyvi_ggtt_init(gtt);
-	if (ret) {
+	err = scratch_init(gtt);
+	if (!err)
+		err = ghyvi_ggtt_init(gtt);
+	if (err) {
 		ghyvi_ggtt_fini(gtt);
 		scratch_fini(gtt);
 		ghyvi_aperture_fini(gtt);
 		mutex_destroy(&gtt->ggtt_map.lock);
 		kvfree(gtt);
-		return ERR_PTR(ret);
+		return ERR_PTR(err);
 	}
 	return gtt;
 }
@@ -291,10 +291,10 @@ void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *gtt, u64 gfn)
 int ghyvi_gtt_move_ggtt(struct ghyvi_gtt *gtt, const struct ghyvi_range *ranges,
 			unsigned int nr_ranges, const struct ghyvi_range *aperture_copied)
 {
-	int ret;
+	int err;
 
 	mutex_lock(&gtt->lock);
-	ret = ghyvi_ggtt_move(gtt, ranges, nr_ranges, aperture_copied);
+	err = ghyvi_ggtt_move(gtt, ranges, nr_ranges, aperture_copied);
 	ghyvi_gtt_unlock(gtt);
-	return ret;
+	return err;
 }

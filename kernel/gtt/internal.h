@@ -288,11 +288,11 @@ static inline u64 ghyvi_entry_scratch(const struct ghyvi_gtt *gtt, unsigned int 
 }
 
 /*
- * Count an entry that cannot be translated because of @error, and record it for the report of
+ * Count an entry that cannot be translated because of @err, and record it for the report of
  * ghyvi_gtt_unlock(). Returns its translation.
  */
 struct ghyvi_translation ghyvi_entry_reject(struct ghyvi_gtt *gtt, unsigned int level,
-					    u64 guest_entry, int error);
+					    u64 guest_entry, int err);
 /*
  * Returns -EFAULT, with which the entry is deferred until the table page has been freed, if one of
  * @count guest pages from @gfn on is a table page, else 0.

@@ -32,23 +32,23 @@
 #include "internal.h"
 
 struct ghyvi_translation ghyvi_entry_reject(struct ghyvi_gtt *gtt, unsigned int level,
-					    u64 guest_entry, int error)
+					    u64 guest_entry, int err)
 {
-	struct ghyvi_translation scratch = { ghyvi_entry_scratch(gtt, level), error };
+	struct ghyvi_translation scratch = { ghyvi_entry_scratch(gtt, level), err };
 
 	/*
 	 * Only an unsupported format is final. All other errors may pass, so the entry is deferred.
 	 * VFIO may map the memory again, the host may be short of memory, or the calling thread is
 	 * being killed.
 	 */
-	if (error == -EOPNOTSUPP)
+	if (err == -EOPNOTSUPP)
 		scratch.err = 0;
-	if (error == -ENOSPC) {
+	if (err == -ENOSPC) {
 		scratch.err = -EFAULT; /* retried when a table page has been freed */
 		gtt->deferral.table_limit_hit = true;
 	}
 	ghyvi_count(gtt->params.stats, entries_rejected);
-	gtt->rejected = (struct ghyvi_rejected){ guest_entry, level, error };
+	gtt->rejected = (struct ghyvi_rejected){ guest_entry, level, err };
 	return scratch;
 }
 
@@ -274,7 +274,7 @@ static void group_translate(struct ghyvi_gtt *gtt, u64 guest_entry, struct pte_g
 	const dma_addr_t *dma;
 	dma_addr_t first;
 	unsigned int i;
-	int ret;
+	int whole;
 
 	group->whole = !(guest_entry & GHYVI_ENTRY_PRESENT);
 	group->err = 0;
@@ -284,12 +284,12 @@ static void group_translate(struct ghyvi_gtt *gtt, u64 guest_entry, struct pte_g
 	group->err = ghyvi_entry_reject_alias(gtt, gfn, GHYVI_PTES_PER_64K);
 	if (group->err)
 		return;
-	ret = ghyvi_pages_get(gtt, gfn, GHYVI_PTES_PER_64K, &first);
-	if (ret < 0) {
-		group->err = ghyvi_entry_reject(gtt, GHYVI_LEVEL_PT_64K, guest_entry, ret).err;
+	whole = ghyvi_pages_get(gtt, gfn, GHYVI_PTES_PER_64K, &first);
+	if (whole < 0) {
+		group->err = ghyvi_entry_reject(gtt, GHYVI_LEVEL_PT_64K, guest_entry, whole).err;
 		return;
 	}
-	group->whole = ret;
+	group->whole = whole;
 	dma = ghyvi_pin_dmas(gtt, gfn);
 	for (i = 0; i < GHYVI_PTES_PER_64K; i++)
 		group->entries[i] = dma[i] | GHYVI_ENTRY_PRESENT |

@@ -33,13 +33,13 @@ static int apply_record(struct ghyvi_gtt *gtt, u64 address, u64 value)
 static int apply_records(struct ghyvi_gtt *gtt, const struct ghyvi_multicall_record *records,
 			 u32 count, u32 *applied)
 {
-	int ret;
+	int err;
 
 	for (; *applied < count; ++*applied) {
-		ret = apply_record(gtt, READ_ONCE(records[*applied].address),
+		err = apply_record(gtt, READ_ONCE(records[*applied].address),
 				   READ_ONCE(records[*applied].value));
-		if (ret)
-			return ret;
+		if (err)
+			return err;
 		cond_resched();
 	}
 	return 0;
@@ -49,7 +49,7 @@ static int multicall(struct ghyvi_gtt *gtt, u64 gpa, u32 count, u32 *applied)
 {
 	struct ghyvi_pin *pin;
 	u64 *result;
-	int ret;
+	int err;
 
 	if (gtt->policy->nested)
 		return -EOPNOTSUPP;
@@ -59,25 +59,25 @@ static int multicall(struct ghyvi_gtt *gtt, u64 gpa, u32 count, u32 *applied)
 	if (ghyvi_pin_is_table(pin))
 		ghyvi_gtt_drop_unlinked(gtt, gpa >> GHYVI_PAGE_SHIFT);
 	result = phys_to_virt(pin->hpa);
-	ret = apply_records(gtt, (struct ghyvi_multicall_record *)result, count, applied);
+	err = apply_records(gtt, (struct ghyvi_multicall_record *)result, count, applied);
 	/*
 	 * The host's own store does not trap, so it must not change a table page. A record may have
 	 * made the page one.
 	 */
 	if (ghyvi_pin_is_table(pin)) {
-		ret = -EBUSY;
+		err = -EBUSY;
 	} else {
 		WRITE_ONCE(*result, GHYVI_MULTICALL_DONE |
-					    (u64)-ret << GHYVI_MULTICALL_ERROR_SHIFT | *applied);
+					    (u64)-err << GHYVI_MULTICALL_ERROR_SHIFT | *applied);
 		ghyvi_dirty_mark(gtt, pin);
 	}
 	ghyvi_pin_put(gtt, gpa >> GHYVI_PAGE_SHIFT);
-	return ret;
+	return err;
 }
 
 int ghyvi_gtt_multicall(struct ghyvi_gtt *gtt, u64 gpa, u32 count, u32 *applied)
 {
-	int ret;
+	int err;
 
 	BUILD_BUG_ON(GHYVI_MULTICALL_RECORDS * sizeof(struct ghyvi_multicall_record) !=
 		     GHYVI_PAGE_BYTES);
@@ -85,9 +85,9 @@ int ghyvi_gtt_multicall(struct ghyvi_gtt *gtt, u64 gpa, u32 count, u32 *applied)
 	if (!count || count > GHYVI_MULTICALL_RECORDS || gpa & ~GHYVI_GUEST_ADDRESS_MASK)
 		return -EINVAL;
 	mutex_lock(&gtt->lock);
-	ret = multicall(gtt, gpa, count, applied);
+	err = multicall(gtt, gpa, count, applied);
 	ghyvi_count(gtt->params.stats, multicalls);
 	ghyvi_count_add(gtt->params.stats, multicall_entries, *applied);
 	ghyvi_gtt_unlock(gtt);
-	return ret;
+	return err;
 }

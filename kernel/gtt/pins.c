@@ -134,11 +134,11 @@ static void pin_free(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *hpa, struct ghyvi_table_page *updating)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
-	int ret;
+	int err;
 
 	lockdep_assert_held(&gtt->lock);
-	ret = p->hv->ops->pin(p->hv, gfn, hpa);
-	if (ret == -ENOMEM && (gtt->nr_idle_pins || gtt->nr_mapped_pins)) {
+	err = p->hv->ops->pin(p->hv, gfn, hpa);
+	if (err == -ENOMEM && (gtt->nr_idle_pins || gtt->nr_mapped_pins)) {
 		/* Only half: the walk that needs this page has just mapped the tables above it. */
 		ghyvi_nested_evict(gtt, (gtt->nr_mapped_pins + 1) / 2);
 		/*
@@ -150,9 +150,9 @@ int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *hpa, struct ghyvi_table_
 			ghyvi_ggtt_publish(gtt, updating, 0, GHYVI_ENTRIES - 1);
 		ghyvi_gtt_invalidate(gtt);
 		ghyvi_pins_trim(gtt, 0);
-		ret = p->hv->ops->pin(p->hv, gfn, hpa);
+		err = p->hv->ops->pin(p->hv, gfn, hpa);
 	}
-	return ret;
+	return err;
 }
 
 struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_gtt *gtt, u64 gfn,
@@ -164,18 +164,18 @@ struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_gtt *gtt, u64 gfn,
 	unsigned int slot;
 	dma_addr_t dma;
 	u64 hpa;
-	int ret;
+	int err;
 
 	/* Pinning comes first because a guest can make it fail at will. */
-	ret = ghyvi_pin_page(gtt, gfn, &hpa, updating);
-	if (ret)
-		goto err;
-	ret = p->pgpu_ops->map_page(p->client, hpa, GHYVI_PAGE_DATA, &dma);
-	if (ret)
+	err = ghyvi_pin_page(gtt, gfn, &hpa, updating);
+	if (err)
+		goto err_count;
+	err = p->pgpu_ops->map_page(p->client, hpa, GHYVI_PAGE_DATA, &dma);
+	if (err)
 		goto err_unpin;
 	block = block_get(gtt, gfn);
 	if (!block) {
-		ret = -ENOMEM;
+		err = -ENOMEM;
 		goto err_unmap;
 	}
 	slot = gfn % GHYVI_PIN_BLOCK;
@@ -196,9 +196,9 @@ err_unmap:
 	p->pgpu_ops->unmap_page(p->client, dma);
 err_unpin:
 	p->hv->ops->unpin(p->hv, gfn);
-err:
+err_count:
 	ghyvi_count(p->stats, pin_failures);
-	return ERR_PTR(ret);
+	return ERR_PTR(err);
 }
 
 struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_gtt *gtt, u64 *gfn, u64 last)
@@ -405,7 +405,7 @@ static void pin_unmap(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 struct ghyvi_pin *ghyvi_nested_pin(struct ghyvi_gtt *gtt, u64 gfn)
 {
 	struct ghyvi_pin *pin;
-	int ret;
+	int err;
 
 	lockdep_assert_held(&gtt->lock);
 	pin = ghyvi_pin_get(gtt, gfn);
@@ -415,10 +415,10 @@ struct ghyvi_pin *ghyvi_nested_pin(struct ghyvi_gtt *gtt, u64 gfn)
 		ghyvi_pin_put(gtt, gfn);
 		return pin;
 	}
-	ret = gtt->params.pgpu_ops->map_guest(gtt->params.client, gfn, ghyvi_pin_dma(pin));
-	if (ret) {
+	err = gtt->params.pgpu_ops->map_guest(gtt->params.client, gfn, ghyvi_pin_dma(pin));
+	if (err) {
 		ghyvi_pin_put(gtt, gfn);
-		return ERR_PTR(ret);
+		return ERR_PTR(err);
 	}
 	list_add_tail(&pin->mapped, &gtt->mapped_pins);
 	gtt->nr_mapped_pins++;
@@ -449,16 +449,16 @@ static int large_split(struct ghyvi_gtt *gtt, struct ghyvi_large *large)
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_pin *pin;
 	unsigned int i;
-	int ret;
+	int err;
 
 	large->table = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!large->table)
 		return -ENOMEM;
-	ret = p->pgpu_ops->map_page(p->client, virt_to_phys(large->table), GHYVI_PAGE_TABLE,
+	err = p->pgpu_ops->map_page(p->client, virt_to_phys(large->table), GHYVI_PAGE_TABLE,
 				    &large->dma);
-	if (ret) {
+	if (err) {
 		free_page((unsigned long)large->table);
-		return ret;
+		return err;
 	}
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
 		pin = ghyvi_pin_find(gtt, large->gfn + i);
@@ -490,24 +490,25 @@ static void large_destroy(struct ghyvi_gtt *gtt, struct ghyvi_large *large)
 static struct ghyvi_large *large_create(struct ghyvi_gtt *gtt, u64 gfn)
 {
 	struct ghyvi_large *large;
-	int ret;
+	int err, whole;
 
 	large = kzalloc(sizeof(*large), GFP_KERNEL_ACCOUNT);
 	if (!large)
 		return ERR_PTR(-ENOMEM);
 	large->gfn = gfn;
 	INIT_LIST_HEAD(&large->dying);
-	ret = ghyvi_pages_get(gtt, gfn, GHYVI_ENTRIES, &large->dma);
-	if (ret < 0)
+	whole = ghyvi_pages_get(gtt, gfn, GHYVI_ENTRIES, &large->dma);
+	err = min(whole, 0);
+	if (err)
 		goto err_free;
-	ret = ret ? 0 : large_split(gtt, large);
-	if (ret)
+	err = whole ? 0 : large_split(gtt, large);
+	if (err)
 		goto err_unpin;
 	large_count(gtt, large, 1);
-	ret = xa_err(xa_store(&gtt->larges, gfn, large, GFP_KERNEL_ACCOUNT));
-	if (ret) {
+	err = xa_err(xa_store(&gtt->larges, gfn, large, GFP_KERNEL_ACCOUNT));
+	if (err) {
 		large_destroy(gtt, large); /* no entry refers to it yet */
-		return ERR_PTR(ret);
+		return ERR_PTR(err);
 	}
 	return large;
 
@@ -515,7 +516,7 @@ err_unpin:
 	ghyvi_pages_put(gtt, gfn, GHYVI_ENTRIES);
 err_free:
 	kfree(large);
-	return ERR_PTR(ret);
+	return ERR_PTR(err);
 }
 
 struct ghyvi_large *ghyvi_large_get(struct ghyvi_gtt *gtt, u64 gfn)

@@ -299,7 +299,7 @@ static int root_create_top(struct ghyvi_root *root)
 {
 	struct ghyvi_gtt *gtt = root->gtt;
 	unsigned int i;
-	int ret;
+	int err;
 
 	root->top = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!root->top)
@@ -307,12 +307,12 @@ static int root_create_top(struct ghyvi_root *root)
 	/* Hardware that walks the page from an upper level finds all its entries. */
 	for (i = 0; i < GHYVI_ENTRIES; i++)
 		root->top[i] = ghyvi_entry_scratch(gtt, GHYVI_LEVEL_PDP);
-	ret = gtt->params.pgpu_ops->map_page(gtt->params.client, virt_to_phys(root->top),
+	err = gtt->params.pgpu_ops->map_page(gtt->params.client, virt_to_phys(root->top),
 					     GHYVI_PAGE_TABLE, &root->top_dma);
-	if (ret) {
+	if (err) {
 		free_page((unsigned long)root->top);
 		root->top = NULL;
-		return ret;
+		return err;
 	}
 	ghyvi_root_fill_top(root);
 	return 0;
@@ -322,7 +322,7 @@ static struct ghyvi_root *root_create(struct ghyvi_gtt *gtt, const u64 *gpa, uns
 {
 	struct ghyvi_shadow_page *page;
 	struct ghyvi_root *root;
-	int ret;
+	int err;
 
 	root = kzalloc(sizeof(*root), GFP_KERNEL_ACCOUNT);
 	if (!root)
@@ -336,22 +336,22 @@ static struct ghyvi_root *root_create(struct ghyvi_gtt *gtt, const u64 *gpa, uns
 	INIT_LIST_HEAD(&root->tree.relaxed);
 
 	if (levels == 3) {
-		ret = root_create_top(root);
-		if (ret)
+		err = root_create_top(root);
+		if (err)
 			goto err_free;
 	} else {
 		page = ghyvi_shadow_get(gtt, gpa[0] >> GHYVI_PAGE_SHIFT, GHYVI_LEVEL_PML4,
 					&root->tree);
 		if (IS_ERR(page)) {
-			ret = PTR_ERR(page);
+			err = PTR_ERR(page);
 			goto err_free;
 		}
 		root->pages[0] = page;
 	}
-	ret = xa_err(xa_store(&gtt->roots, root_key(gpa, levels), root, GFP_KERNEL_ACCOUNT));
-	if (ret) {
+	err = xa_err(xa_store(&gtt->roots, root_key(gpa, levels), root, GFP_KERNEL_ACCOUNT));
+	if (err) {
 		root_put_locked(root);
-		return ERR_PTR(ret);
+		return ERR_PTR(err);
 	}
 	root->known = true;
 	list_add_tail(&root->lru, &gtt->root_lru);
@@ -360,7 +360,7 @@ static struct ghyvi_root *root_create(struct ghyvi_gtt *gtt, const u64 *gpa, uns
 
 err_free:
 	kfree(root);
-	return ERR_PTR(ret);
+	return ERR_PTR(err);
 }
 
 /*
@@ -391,11 +391,11 @@ static struct ghyvi_root *root_create_in_room(struct ghyvi_gtt *gtt, const u64 *
 					      unsigned int levels)
 {
 	struct ghyvi_root *root;
-	int ret;
+	int err;
 
-	ret = roots_make_room(gtt);
-	if (ret)
-		return ERR_PTR(ret);
+	err = roots_make_room(gtt);
+	if (err)
+		return ERR_PTR(err);
 	root = root_create(gtt, gpa, levels);
 	if (root != ERR_PTR(-ENOSPC))
 		return root;

@@ -223,18 +223,18 @@ static struct ghyvi_shadow_page *shadow_create(struct ghyvi_gtt *gtt,
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_shadow_page *page;
-	int ret;
+	int err;
 
 	page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
 	if (!page)
 		return ERR_PTR(-ENOMEM);
-	ret = -ENOMEM;
+	err = -ENOMEM;
 	page->entries = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!page->entries)
 		goto err_free;
-	ret = p->pgpu_ops->map_page(p->client, virt_to_phys(page->entries), GHYVI_PAGE_TABLE,
+	err = p->pgpu_ops->map_page(p->client, virt_to_phys(page->entries), GHYVI_PAGE_TABLE,
 				    &page->dma);
-	if (ret)
+	if (err)
 		goto err_page;
 	page->table = table;
 	page->level = level;
@@ -256,7 +256,7 @@ err_page:
 	free_page((unsigned long)page->entries);
 err_free:
 	kfree(page);
-	return ERR_PTR(ret);
+	return ERR_PTR(err);
 }
 
 /* A second tree reaches @page now, and with it all tables below. */

@@ -162,22 +162,22 @@ struct ghyvi_table_page *ghyvi_table_create(struct ghyvi_gtt *gtt, u64 gfn, unsi
 	struct ghyvi_table_page *table;
 	unsigned int i;
 	u64 hpa;
-	int ret;
+	int err;
 
 	if (gtt->nr_tables >= gtt->tuning.tables_max)
 		return ERR_PTR(-ENOSPC);
-	ret = ghyvi_pin_page(gtt, gfn, &hpa, NULL);
-	if (ret) {
+	err = ghyvi_pin_page(gtt, gfn, &hpa, NULL);
+	if (err) {
 		ghyvi_count(p->stats, pin_failures);
-		return ERR_PTR(ret);
+		return ERR_PTR(err);
 	}
 	table = ghyvi_table_alloc(gtt, gfn, phys_to_virt(hpa), -1);
 	if (!table) {
-		ret = -ENOMEM;
+		err = -ENOMEM;
 		goto err_unpin;
 	}
-	ret = xa_err(xa_store(&gtt->tables, gfn, table, GFP_KERNEL_ACCOUNT));
-	if (ret)
+	err = xa_err(xa_store(&gtt->tables, gfn, table, GFP_KERNEL_ACCOUNT));
+	if (err)
 		goto err_free;
 	ghyvi_pin_set_table(gtt, gfn, true);
 	gtt->nr_tables++;
@@ -194,7 +194,7 @@ err_free:
 	ghyvi_table_free(gtt, table);
 err_unpin:
 	p->hv->ops->unpin(p->hv, gfn);
-	return ERR_PTR(ret);
+	return ERR_PTR(err);
 }
 
 void ghyvi_table_forget(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)

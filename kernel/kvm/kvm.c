@@ -77,7 +77,7 @@ void ghyvi_kvm_destroy(struct ghyvi_vm *gvm)
 int ghyvi_kvm_bind(struct ghyvi_vm *gvm, struct ghyvi_kvm_events *events)
 {
 	struct kvm *kvm = gvm->vdev->kvm;
-	int ret;
+	int err;
 
 	if (!kvm) {
 		ghyvi_report(
@@ -88,12 +88,12 @@ int ghyvi_kvm_bind(struct ghyvi_vm *gvm, struct ghyvi_kvm_events *events)
 	gvm->events = events;
 	gvm->memlock_until = 0;
 	atomic_set(&gvm->strange_pins, 0);
-	ret = ghyvi_kvm_track_start(gvm, kvm);
-	if (ret) {
+	err = ghyvi_kvm_track_start(gvm, kvm);
+	if (err) {
 		ghyvi_report(gvm->reporter, "KVM refused write tracking of this VM's memory (%d%s)",
-			     ret,
-			     ret == -ESRCH ? ": opened by a process that does not own the VM" : "");
-		return ret;
+			     err,
+			     err == -ESRCH ? ": opened by a process that does not own the VM" : "");
+		return err;
 	}
 	ghyvi_guard_open(&gvm->guard, kvm->mm);
 	WRITE_ONCE(gvm->kvm, kvm);

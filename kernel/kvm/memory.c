@@ -145,31 +145,31 @@ static int check_address(struct ghyvi_vm *gvm, u64 gfn)
  * is mapped there. Other errors do not depend on the guest's memory. A pin fails with -EINTR if the
  * calling thread is being killed, and with -EBUSY while the VMM changes.
  */
-static bool is_absent(int error)
+static bool is_absent(int err)
 {
-	return error == -EINVAL || error == -ENOENT || error == -EFAULT;
+	return err == -EINVAL || err == -ENOENT || err == -EFAULT;
 }
 
 int ghyvi_kvm_pin(struct ghyvi_hv *hv, u64 gfn, u64 *hpa)
 {
 	struct ghyvi_vm *gvm = ghyvi_vm_of(hv);
 	struct page *page;
-	int ret;
+	int err, pinned;
 
 	if (!READ_ONCE(gvm->kvm) || gfn > (U64_MAX >> PAGE_SHIFT))
 		return -EFAULT;
-	ret = may_pin(gvm, gfn);
-	if (ret)
-		return ret;
-	ret = vfio_pin_pages(gvm->vdev, gfn << PAGE_SHIFT, 1, IOMMU_READ | IOMMU_WRITE, &page);
-	if (ret == -ENOMEM)
+	err = may_pin(gvm, gfn);
+	if (err)
+		return err;
+	pinned = vfio_pin_pages(gvm->vdev, gfn << PAGE_SHIFT, 1, IOMMU_READ | IOMMU_WRITE, &page);
+	if (pinned == -ENOMEM)
 		pin_backoff_start(gvm);
-	if (ret != 1)
-		return ret >= 0 || is_absent(ret) ? -EFAULT : ret;
-	ret = is_guest_ram(page) ? check_address(gvm, gfn) : -EFAULT;
-	if (ret) {
+	if (pinned != 1)
+		return pinned >= 0 || is_absent(pinned) ? -EFAULT : pinned;
+	err = is_guest_ram(page) ? check_address(gvm, gfn) : -EFAULT;
+	if (err) {
 		vfio_unpin_pages(gvm->vdev, gfn << PAGE_SHIFT, 1);
-		return ret;
+		return err;
 	}
 	*hpa = page_to_phys(page);
 	return 0;

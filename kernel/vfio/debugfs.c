@@ -86,9 +86,9 @@ static const struct file_operations error_state_fops = {
 /* One picture: that of the moment when the file is opened. */
 static int screen_open(struct inode *inode, struct file *file)
 {
-	ssize_t ret = ghyvi_display_capture(inode->i_private, &file->private_data);
+	ssize_t bytes = ghyvi_display_capture(inode->i_private, &file->private_data);
 
-	return ret < 0 ? (int)ret : 0;
+	return bytes < 0 ? (int)bytes : 0;
 }
 
 static ssize_t screen_read(struct file *file, char __user *buffer, size_t bytes, loff_t *at)

@@ -52,7 +52,7 @@ static int bind_device(struct ghyvi_device *device)
 static int open_device(struct vfio_device *vdev)
 {
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
-	int ret;
+	int err;
 
 	ghyvi_report_forget(&device->reporter);
 	if (!try_module_get(device->pgpu->owner)) {
@@ -61,17 +61,17 @@ static int open_device(struct vfio_device *vdev)
 		return -ENODEV;
 	}
 	mutex_lock(&device->lock);
-	ret = bind_device(device);
-	if (!ret) {
+	err = bind_device(device);
+	if (!err) {
 		ghyvi_device_reset(device);
 		ghyvi_remap_start(device);
 		device->open = true;
 		WRITE_ONCE(device->open_time, ktime_get_real_seconds());
 	}
 	mutex_unlock(&device->lock);
-	if (ret)
+	if (err)
 		module_put(device->pgpu->owner);
-	return ret;
+	return err;
 }
 
 /*

@@ -85,7 +85,7 @@ int ghyvi_display_mmap(struct ghyvi_device *device, struct vm_area_struct *vma, 
 	u64 bytes = vma->vm_end - vma->vm_start, whole = ghyvi_display_bytes(device);
 	unsigned long at;
 	void *memory;
-	int ret = 0;
+	int err = 0;
 
 	if (offset >= whole || bytes > whole - offset)
 		return -EINVAL;
@@ -95,10 +95,10 @@ int ghyvi_display_mmap(struct ghyvi_device *device, struct vm_area_struct *vma, 
 	if (!memory)
 		return -ENOMEM;
 	vm_flags_clear(vma, VM_MAYWRITE);
-	for (at = vma->vm_start; at < vma->vm_end && !ret; at += PAGE_SIZE, offset += PAGE_SIZE)
-		ret = remap_pfn_range(vma, at, vmalloc_to_pfn(memory + offset), PAGE_SIZE,
+	for (at = vma->vm_start; at < vma->vm_end && !err; at += PAGE_SIZE, offset += PAGE_SIZE)
+		err = remap_pfn_range(vma, at, vmalloc_to_pfn(memory + offset), PAGE_SIZE,
 				      vma->vm_page_prot);
-	return ret;
+	return err;
 }
 
 void ghyvi_display_close(struct ghyvi_device *device)
@@ -173,12 +173,12 @@ static int update(struct ghyvi_device *device)
 {
 	struct ghyvi_picture picture;
 	void *memory;
-	int ret = ghyvi_vgpu_get_picture(device->vgpu, &picture);
+	int err = ghyvi_vgpu_get_picture(device->vgpu, &picture);
 
 	lockdep_assert_held(&device->lock);
-	if (ret == -EBUSY)
+	if (err == -EBUSY)
 		return 0;
-	if (ret || !picture.height) {
+	if (err || !picture.height) {
 		blank_region(device);
 		return 0;
 	}
@@ -194,11 +194,11 @@ static int update(struct ghyvi_device *device)
 static int show_plane(struct ghyvi_device *device, struct vfio_device_gfx_plane_info *plane)
 {
 	const struct ghyvi_picture *picture = &device->screen.picture;
-	int ret;
+	int err;
 
 	mutex_lock(&device->lock);
-	ret = update(device);
-	if (!ret && picture->height) {
+	err = update(device);
+	if (!err && picture->height) {
 		plane->drm_format = GHYVI_SCREEN_FORMAT;
 		plane->width = picture->width;
 		plane->height = picture->height;
@@ -207,7 +207,7 @@ static int show_plane(struct ghyvi_device *device, struct vfio_device_gfx_plane_
 		plane->region_index = GHYVI_DISPLAY_REGION_INDEX;
 	}
 	mutex_unlock(&device->lock);
-	return ret;
+	return err;
 }
 
 int ghyvi_display_query(struct ghyvi_device *device, struct vfio_device_gfx_plane_info *plane)
@@ -234,16 +234,16 @@ static ssize_t capture_locked(struct ghyvi_device *device, void **frame)
 {
 	struct ghyvi_screen_header *header;
 	struct ghyvi_picture picture;
-	int ret = ghyvi_vgpu_get_picture(device->vgpu, &picture);
+	int err = ghyvi_vgpu_get_picture(device->vgpu, &picture);
 	u32 y, rows;
 	size_t bytes;
 	void *page;
 
 	lockdep_assert_held(&device->lock);
-	if (!ret && !picture.height)
-		ret = -ENODATA;
-	if (ret)
-		return ret;
+	if (!err && !picture.height)
+		err = -ENODATA;
+	if (err)
+		return err;
 	bytes = sizeof(*header) + (size_t)picture.width * picture.height * PIXEL_BYTES;
 	header = __vmalloc(bytes, GFP_KERNEL_ACCOUNT);
 	page = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
@@ -260,7 +260,7 @@ static ssize_t capture_locked(struct ghyvi_device *device, void **frame)
 	};
 	for (y = 0; y < picture.height; y += rows) {
 		if (fatal_signal_pending(current)) {
-			ret = -EINTR;
+			err = -EINTR;
 			break;
 		}
 		rows = min(GHYVI_BAND_ROWS, picture.height - y);
@@ -269,9 +269,9 @@ static ssize_t capture_locked(struct ghyvi_device *device, void **frame)
 		cond_resched();
 	}
 	free_page((unsigned long)page);
-	if (ret) {
+	if (err) {
 		vfree(header);
-		return ret;
+		return err;
 	}
 	*frame = header;
 	return (ssize_t)bytes;
@@ -279,10 +279,10 @@ static ssize_t capture_locked(struct ghyvi_device *device, void **frame)
 
 ssize_t ghyvi_display_capture(struct ghyvi_device *device, void **frame)
 {
-	ssize_t ret;
+	ssize_t bytes;
 
 	mutex_lock(&device->lock);
-	ret = capture_locked(device, frame);
+	bytes = capture_locked(device, frame);
 	mutex_unlock(&device->lock);
-	return ret;
+	return bytes;
 }

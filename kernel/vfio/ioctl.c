@@ -22,10 +22,10 @@ static long get_info(struct ghyvi_device *device, void __user *user)
 {
 	const size_t bytes = offsetofend(struct vfio_device_info, num_irqs);
 	struct vfio_device_info info;
-	int ret = get_request(&info, user, bytes);
+	int err = get_request(&info, user, bytes);
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	info.flags = VFIO_DEVICE_FLAGS_PCI | VFIO_DEVICE_FLAGS_RESET;
 	info.num_regions = ghyvi_vgpu_has_display(device->vgpu) ? GHYVI_OPREGION_REGION_INDEX + 1 :
 								  VFIO_PCI_NUM_REGIONS;
@@ -56,17 +56,17 @@ static long get_region_info(struct vfio_device *vdev, void __user *user)
 	const size_t bytes = offsetofend(struct vfio_region_info, offset);
 	struct vfio_info_cap caps = { .buf = NULL, .size = 0 };
 	struct vfio_region_info info;
-	int ret = get_request(&info, user, bytes);
+	int err = get_request(&info, user, bytes);
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	info.cap_offset = 0;
-	ret = ghyvi_region_info(vdev, &info, &caps);
-	if (!ret && caps.size)
-		ret = put_capabilities(&info, &caps, user);
+	err = ghyvi_region_info(vdev, &info, &caps);
+	if (!err && caps.size)
+		err = put_capabilities(&info, &caps, user);
 	kfree(caps.buf);
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	return copy_to_user(user, &info, bytes) ? -EFAULT : 0;
 }
 #else
@@ -80,10 +80,10 @@ static long get_irq_info(void __user *user)
 {
 	const size_t bytes = offsetofend(struct vfio_irq_info, count);
 	struct vfio_irq_info info;
-	int ret = get_request(&info, user, bytes);
+	int err = get_request(&info, user, bytes);
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	/*
 	 * Reject the error interrupt, as vfio-pci does for conventional PCI: QEMU warns about one
 	 * that exists but has no vector.
@@ -101,36 +101,36 @@ static long set_irqs(struct ghyvi_device *device, void __user *user)
 	struct vfio_irq_set set;
 	size_t data_bytes = 0;
 	void *data = NULL;
-	int ret = get_request(&set, user, bytes);
+	int err = get_request(&set, user, bytes);
 
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	if (set.index >= VFIO_PCI_NUM_IRQS)
 		return -EINVAL;
-	ret = vfio_set_irqs_validate_and_prepare(&set, ghyvi_irq_count(set.index),
+	err = vfio_set_irqs_validate_and_prepare(&set, ghyvi_irq_count(set.index),
 						 VFIO_PCI_NUM_IRQS, &data_bytes);
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	if (data_bytes) {
 		data = memdup_user(user + bytes, data_bytes);
 		if (IS_ERR(data))
 			return PTR_ERR(data);
 	}
-	ret = ghyvi_irq_set(device, &set, data);
+	err = ghyvi_irq_set(device, &set, data);
 	kfree(data);
-	return ret;
+	return err;
 }
 
 static long query_gfx_plane(struct ghyvi_device *device, void __user *user)
 {
 	const size_t bytes = offsetofend(struct vfio_device_gfx_plane_info, region_index);
 	struct vfio_device_gfx_plane_info plane;
-	int ret = get_request(&plane, user, bytes);
+	int err = get_request(&plane, user, bytes);
 
-	if (!ret)
-		ret = ghyvi_display_query(device, &plane);
-	if (ret)
-		return ret;
+	if (!err)
+		err = ghyvi_display_query(device, &plane);
+	if (err)
+		return err;
 	return copy_to_user(user, &plane, bytes) ? -EFAULT : 0;
 }
 

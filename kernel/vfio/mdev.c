@@ -51,7 +51,7 @@ static struct ghyvi_vgpu *create_vgpu(struct ghyvi_device *device)
 /* Set up everything except the registration with VFIO. */
 static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 {
-	int ret;
+	int err;
 
 	device->pgpu = ghyvi_pgpu_of(mdev->type);
 	device->type = ghyvi_type_of(mdev->type);
@@ -66,20 +66,20 @@ static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 	ghyvi_config_reset(&device->config, device->type->profile,
 			   device->pgpu->resources.aperture_bytes);
 
-	ret = ghyvi_pgpu_alloc_vgpu(device->pgpu, device->type, &device->partition);
-	if (ret)
-		return ret;
+	err = ghyvi_pgpu_alloc_vgpu(device->pgpu, device->type, &device->partition);
+	if (err)
+		return err;
 	device->id = ida_alloc_min(&vgpu_ids, 1, GFP_KERNEL);
-	ret = device->id;
-	if (ret < 0)
+	err = device->id;
+	if (err < 0)
 		goto give_partition;
 	device->gvm = ghyvi_kvm_create(&device->vdev, &device->reporter);
-	ret = PTR_ERR_OR_ZERO(device->gvm);
-	if (ret)
+	err = PTR_ERR_OR_ZERO(device->gvm);
+	if (err)
 		goto free_id;
 	device->vgpu = create_vgpu(device);
-	ret = PTR_ERR_OR_ZERO(device->vgpu);
-	if (ret)
+	err = PTR_ERR_OR_ZERO(device->vgpu);
+	if (err)
 		goto destroy_kvm;
 	ghyvi_pgpu_init_knobs(device->pgpu, device->type, ghyvi_vgpu_sched_entity(device->vgpu));
 	ghyvi_unmap_init(&device->unmap, ghyvi_vgpu_gtt(device->vgpu),
@@ -92,7 +92,7 @@ free_id:
 	ida_free(&vgpu_ids, device->id);
 give_partition:
 	ghyvi_pgpu_free_vgpu(device->pgpu, &device->partition);
-	return ret;
+	return err;
 }
 
 static void teardown_device(struct ghyvi_device *device)
@@ -109,19 +109,19 @@ static void teardown_device(struct ghyvi_device *device)
 static int ghyvi_probe(struct mdev_device *mdev)
 {
 	struct ghyvi_device *device;
-	int ret;
+	int err;
 
 	device = vfio_alloc_device(ghyvi_device, vdev, mdev_dev(mdev), &ghyvi_device_ops);
 	if (IS_ERR(device))
 		return PTR_ERR(device);
-	ret = setup_device(device, mdev);
-	if (ret)
+	err = setup_device(device, mdev);
+	if (err)
 		goto put_device;
 	ghyvi_migration_init(device);
 	dev_set_drvdata(mdev_dev(mdev), device);
 	ghyvi_debugfs_add(device);
-	ret = vfio_register_emulated_iommu_dev(&device->vdev);
-	if (ret)
+	err = vfio_register_emulated_iommu_dev(&device->vdev);
+	if (err)
 		goto teardown;
 	return 0;
 
@@ -130,7 +130,7 @@ teardown:
 	teardown_device(device);
 put_device:
 	vfio_put_device(&device->vdev);
-	return ret;
+	return err;
 }
 
 static void ghyvi_remove(struct mdev_device *mdev)
@@ -188,7 +188,7 @@ struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *pa
 					 struct ghyvi_pgpu_device *device)
 {
 	struct ghyvi_pgpu *pgpu;
-	int ret;
+	int err;
 
 	pgpu = kzalloc(sizeof(*pgpu), GFP_KERNEL);
 	if (!pgpu)
@@ -200,21 +200,21 @@ struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *pa
 	ghyvi_reporter_init(&pgpu->reporter, parent);
 	device->ops->resources(device, &pgpu->resources);
 	pgpu->used.private_ggtt = pgpu->resources.private_ggtt;
-	ret = -EINVAL;
+	err = -EINVAL;
 	if (!ghyvi_partition_possible(&pgpu->resources) || !pgpu->resources.jobs_per_engine)
 		goto free_pgpu;
 
 	pgpu->sched = ghyvi_sched_create(device);
-	ret = IS_ERR(pgpu->sched) ? PTR_ERR(pgpu->sched) : -ENOMEM;
+	err = IS_ERR(pgpu->sched) ? PTR_ERR(pgpu->sched) : -ENOMEM;
 	if (IS_ERR_OR_NULL(pgpu->sched))
 		goto free_pgpu;
 
-	ret = ghyvi_pgpu_add_attributes(pgpu);
-	if (ret)
+	err = ghyvi_pgpu_add_attributes(pgpu);
+	if (err)
 		goto destroy_sched;
-	ret = mdev_register_parent(&pgpu->parent, parent, &ghyvi_mdev_driver, pgpu->type_list,
+	err = mdev_register_parent(&pgpu->parent, parent, &ghyvi_mdev_driver, pgpu->type_list,
 				   make_types(pgpu));
-	if (ret)
+	if (err)
 		goto remove_attributes;
 	return pgpu;
 
@@ -224,7 +224,7 @@ destroy_sched:
 	ghyvi_sched_destroy(pgpu->sched);
 free_pgpu:
 	kfree(pgpu);
-	return ERR_PTR(ret);
+	return ERR_PTR(err);
 }
 GHYVI_EXPORT(__ghyvi_pgpu_register);
 
@@ -240,13 +240,13 @@ GHYVI_EXPORT(ghyvi_pgpu_unregister);
 
 int ghyvi_vfio_init(void)
 {
-	int ret;
+	int err;
 
 	ghyvi_debugfs_init();
-	ret = mdev_register_driver(&ghyvi_mdev_driver);
-	if (ret)
+	err = mdev_register_driver(&ghyvi_mdev_driver);
+	if (err)
 		ghyvi_debugfs_exit();
-	return ret;
+	return err;
 }
 
 void ghyvi_vfio_exit(void)

@@ -145,7 +145,7 @@ static ssize_t migration_write(struct file *filp, const char __user *buffer, siz
 	struct ghyvi_migration_file *file = filp->private_data;
 	size_t done = 0, part;
 	void *chunk;
-	int ret = 0;
+	int err = 0;
 
 	if (at)
 		return -ESPIPE;
@@ -154,17 +154,17 @@ static ssize_t migration_write(struct file *filp, const char __user *buffer, siz
 		return -ENOMEM;
 	for (; done < bytes; done += part) {
 		part = min(bytes - done, CHUNK_BYTES);
-		ret = -EFAULT;
+		err = -EFAULT;
 		if (copy_from_user(chunk, buffer + done, part))
 			break;
 		mutex_lock(&file->lock);
-		ret = write_locked(file, chunk, part, bytes - done);
+		err = write_locked(file, chunk, part, bytes - done);
 		mutex_unlock(&file->lock);
-		if (ret)
+		if (err)
 			break;
 	}
 	kvfree(chunk);
-	return done ? (ssize_t)done : ret;
+	return done ? (ssize_t)done : err;
 }
 
 static long migration_ioctl(struct file *filp, unsigned int command, unsigned long argument)
@@ -173,7 +173,7 @@ static long migration_ioctl(struct file *filp, unsigned int command, unsigned lo
 	struct ghyvi_migration_file *file = filp->private_data;
 	void __user *user = (void __user *)argument;
 	struct vfio_precopy_info info;
-	int ret = 0;
+	int err = 0;
 
 	if (command != VFIO_MIG_GET_PRECOPY_INFO)
 		return -ENOTTY;
@@ -183,15 +183,15 @@ static long migration_ioctl(struct file *filp, unsigned int command, unsigned lo
 		return -EINVAL;
 	mutex_lock(&file->lock);
 	if (!file->open)
-		ret = -ENODEV;
+		err = -ENODEV;
 	else if (!file->more)
-		ret = -EINVAL; /* not in PRE_COPY */
+		err = -EINVAL; /* not in PRE_COPY */
 	info.flags = 0;
 	info.initial_bytes = file->bytes - file->at;
 	info.dirty_bytes = 0;
 	mutex_unlock(&file->lock);
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	return copy_to_user(user, &info, bytes) ? -EFAULT : 0;
 }
 
@@ -298,12 +298,12 @@ static struct file *save_begin(struct ghyvi_device *device)
 	struct file *filp = NULL;
 	size_t bytes;
 	void *state;
-	int ret;
+	int err;
 
-	ret = ghyvi_vgpu_save(device->vgpu, device->config.space, GHYVI_CONFIG_BYTES, &state,
+	err = ghyvi_vgpu_save(device->vgpu, device->config.space, GHYVI_CONFIG_BYTES, &state,
 			      &bytes);
-	if (ret)
-		return ERR_PTR(ret);
+	if (err)
+		return ERR_PTR(err);
 	if (device->migration.file) {
 		precopy_end(device->migration.file, state, bytes);
 		return NULL;
@@ -333,15 +333,15 @@ static int resume_end(struct ghyvi_device *device)
 	u8 space[GHYVI_CONFIG_BYTES];
 	size_t bytes;
 	void *state = file_take(device, &bytes);
-	int ret;
+	int err;
 
 	WRITE_ONCE(device->bar0, GHYVI_BAR_UNMAPPED); /* as ghyvi_vgpu_load() leaves it */
-	ret = ghyvi_vgpu_load(device->vgpu, state, bytes, space, sizeof(space));
+	err = ghyvi_vgpu_load(device->vgpu, state, bytes, space, sizeof(space));
 	kvfree(state);
 	ghyvi_config_reset(&device->config, device->type->profile,
 			   device->pgpu->resources.aperture_bytes);
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	ghyvi_config_write(&device->config, 0, space, sizeof(space));
 	ghyvi_device_update_bar0(device);
 	return 0;
@@ -368,15 +368,15 @@ static bool is_saving(enum vfio_device_mig_state state)
 static struct file *migration_step(struct ghyvi_device *device, enum vfio_device_mig_state next)
 {
 	enum vfio_device_mig_state state = device->migration.state;
-	int ret;
+	int err;
 
 	if (!is_running(next))
 		ghyvi_vgpu_pause(device->vgpu);
 	if (is_saving(state) && !is_saving(next))
 		file_close(device);
 	if (state == VFIO_DEVICE_STATE_RESUMING) {
-		ret = resume_end(device);
-		return ERR_PTR(ret);
+		err = resume_end(device);
+		return ERR_PTR(err);
 	}
 	if (next == VFIO_DEVICE_STATE_STOP_COPY)
 		return save_begin(device);
@@ -396,7 +396,7 @@ static struct file *migration_steps(struct ghyvi_device *device, enum vfio_devic
 	struct ghyvi_migration *migration = &device->migration;
 	enum vfio_device_mig_state next;
 	struct file *filp = NULL;
-	int ret;
+	int err;
 
 	while (migration->state != wanted) {
 		/*
@@ -406,9 +406,9 @@ static struct file *migration_steps(struct ghyvi_device *device, enum vfio_devic
 		if (migration->state == VFIO_DEVICE_STATE_ERROR ||
 		    (migration->state == VFIO_DEVICE_STATE_STOP_COPY && is_precopy(wanted)))
 			return ERR_PTR(-EINVAL);
-		ret = vfio_mig_get_next_state(&device->vdev, migration->state, wanted, &next);
-		if (ret)
-			return ERR_PTR(ret);
+		err = vfio_mig_get_next_state(&device->vdev, migration->state, wanted, &next);
+		if (err)
+			return ERR_PTR(err);
 		filp = migration_step(device, next);
 		if (IS_ERR(filp)) {
 			/* The vGPU has lost its state, and the file is closed. */
@@ -461,17 +461,17 @@ int ghyvi_migration_feature(struct vfio_device *vdev, u32 flags, void __user *ar
 {
 	struct vfio_device_feature_mig_data_size size = {};
 	unsigned long length;
-	int ret;
+	int err, get;
 
 	if ((flags & VFIO_DEVICE_FEATURE_MASK) != VFIO_DEVICE_FEATURE_MIG_DATA_SIZE ||
 	    !vdev->mig_ops)
 		return -ENOTTY;
-	ret = vfio_check_feature(flags, bytes, VFIO_DEVICE_FEATURE_GET, sizeof(size));
-	if (ret != 1)
-		return ret;
-	ret = migration_get_data_size(vdev, &length);
-	if (ret)
-		return ret;
+	get = vfio_check_feature(flags, bytes, VFIO_DEVICE_FEATURE_GET, sizeof(size));
+	if (get != 1)
+		return get;
+	err = migration_get_data_size(vdev, &length);
+	if (err)
+		return err;
 	size.stop_copy_length = length;
 	return copy_to_user(argument, &size, sizeof(size)) ? -EFAULT : 0;
 }
@@ -482,11 +482,11 @@ int ghyvi_migration_feature(struct vfio_device *vdev, u32 flags, void __user *ar
 static int log_start(struct vfio_device *vdev, struct rb_root_cached *ranges, u32 nr_ranges,
 		     u64 *page_bytes)
 {
-	int ret = ghyvi_gtt_log_start(ghyvi_vgpu_gtt(ghyvi_device_of(vdev)->vgpu));
+	int err = ghyvi_gtt_log_start(ghyvi_vgpu_gtt(ghyvi_device_of(vdev)->vgpu));
 
-	if (!ret)
+	if (!err)
 		*page_bytes = PAGE_SIZE;
-	return ret;
+	return err;
 }
 
 static int log_stop(struct vfio_device *vdev)

@@ -34,26 +34,26 @@ int ghyvi_pgpu_alloc_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type
 			  struct ghyvi_partition *partition)
 {
 	struct ghyvi_partitions used;
-	int ret;
+	int err;
 
 	mutex_lock(&pgpu->lock);
-	ret = ghyvi_partition_alloc(&pgpu->used, type_slices(type), partition);
+	err = ghyvi_partition_alloc(&pgpu->used, type_slices(type), partition);
 	used = pgpu->used;
 	mutex_unlock(&pgpu->lock);
-	if (ret)
+	if (err)
 		warn_no_room(pgpu, type, &used);
-	return ret;
+	return err;
 }
 
 int ghyvi_pgpu_alloc_slot(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type, unsigned int slot,
 			  struct ghyvi_partition *partition)
 {
-	int ret;
+	int err;
 
 	mutex_lock(&pgpu->lock);
-	ret = ghyvi_partition_alloc_slot(&pgpu->used, type_slices(type), slot, partition);
+	err = ghyvi_partition_alloc_slot(&pgpu->used, type_slices(type), slot, partition);
 	mutex_unlock(&pgpu->lock);
-	return ret;
+	return err;
 }
 
 void ghyvi_pgpu_free_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_partition *partition)

@@ -46,11 +46,11 @@ int ghyvi_parse_u32(const char *buffer, size_t bytes, const struct ghyvi_value_r
 {
 	const char *zero = range->or_zero && range->min ? "0 and " : "";
 	char word[NUMBER_BYTES];
-	int ret = parse_number(buffer, bytes, value, word);
+	int err = parse_number(buffer, bytes, value, word);
 
-	if (!ret && ((*value >= range->min && *value <= range->max) || (range->or_zero && !*value)))
+	if (!err && ((*value >= range->min && *value <= range->max) || (range->or_zero && !*value)))
 		return 0;
-	if (ret == -EINVAL)
+	if (err == -EINVAL)
 		snprintf(reason, GHYVI_PARSE_REASON_BYTES,
 			 "\"%s\" is not a number; %s%u..%u are possible", word, zero, range->min,
 			 range->max);

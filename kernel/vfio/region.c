@@ -276,12 +276,12 @@ bool ghyvi_region_is_referenced(struct ghyvi_device *device)
 static int map_registers(struct ghyvi_device *device, struct vm_area_struct *vma, u64 offset)
 {
 	unsigned long at;
-	int ret = 0;
+	int err = 0;
 
-	for (at = vma->vm_start; at < vma->vm_end && !ret; at += PAGE_SIZE, offset += PAGE_SIZE)
-		ret = remap_pfn_range(vma, at, vmalloc_to_pfn(bar0_page(device, offset)), PAGE_SIZE,
+	for (at = vma->vm_start; at < vma->vm_end && !err; at += PAGE_SIZE, offset += PAGE_SIZE)
+		err = remap_pfn_range(vma, at, vmalloc_to_pfn(bar0_page(device, offset)), PAGE_SIZE,
 				      vma->vm_page_prot);
-	return ret;
+	return err;
 }
 
 int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)

@@ -22,19 +22,19 @@ ssize_t ghyvi_setting_store(struct device *dev, struct device_attribute *attr, c
 	u32 values[GHYVI_SETTINGS_BYTES / sizeof(u32)];
 	char reason[GHYVI_PARSE_REASON_BYTES];
 	u32 value;
-	int ret = ghyvi_parse_u32(buffer, bytes, &setting->range, &value, reason);
+	int err = ghyvi_parse_u32(buffer, bytes, &setting->range, &value, reason);
 
-	if (ret) {
+	if (err) {
 		ghyvi_report(&device->reporter, "%s/%s: %s", setting->settings->group,
 			     attr->attr.name, reason);
-		return ret;
+		return err;
 	}
 	mutex_lock(&device->lock); /* one setting at a time */
 	setting->settings->get(device->vgpu, values);
 	values[setting->offset / sizeof(u32)] = value;
-	ret = setting->settings->set(device->vgpu, values);
+	err = setting->settings->set(device->vgpu, values);
 	mutex_unlock(&device->lock);
-	return ret ?: bytes;
+	return err ?: bytes;
 }
 
 ssize_t ghyvi_u32_store(struct ghyvi_device *device, const char *name,
@@ -43,14 +43,14 @@ ssize_t ghyvi_u32_store(struct ghyvi_device *device, const char *name,
 {
 	char reason[GHYVI_PARSE_REASON_BYTES];
 	u32 value;
-	int ret = ghyvi_parse_u32(buffer, bytes, range, &value, reason);
+	int err = ghyvi_parse_u32(buffer, bytes, range, &value, reason);
 
-	if (ret) {
+	if (err) {
 		ghyvi_report(&device->reporter, "%s: %s", name, reason);
-		return ret;
+		return err;
 	}
 	mutex_lock(&device->lock);
-	ret = set(device, value);
+	err = set(device, value);
 	mutex_unlock(&device->lock);
-	return ret ?: bytes;
+	return err ?: bytes;
 }

@@ -128,19 +128,19 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 {
 	struct ghyvi_device *device = of_dev(dev);
 	char name[GHYVI_PARSE_NAME_BYTES];
-	int ret = ghyvi_parse_name(buffer, bytes, name);
+	int err = ghyvi_parse_name(buffer, bytes, name);
 
-	if (!ret) {
+	if (!err) {
 		mutex_lock(&device->lock);
-		ret = ghyvi_vgpu_set_policy(device->vgpu, name);
+		err = ghyvi_vgpu_set_policy(device->vgpu, name);
 		mutex_unlock(&device->lock);
 	}
-	if (ret == -EOPNOTSUPP)
+	if (err == -EOPNOTSUPP)
 		ghyvi_report(&device->reporter, "policy/mode: \"%s\" is not supported by this pGPU",
 			     name);
-	else if (ret)
+	else if (err)
 		ghyvi_report(&device->reporter, "policy/mode: there is no policy \"%s\"", name);
-	return ret ?: bytes;
+	return err ?: bytes;
 }
 static DEVICE_ATTR_RW(mode);
 
@@ -179,28 +179,25 @@ static ssize_t switch_store(struct device *dev, struct device_attribute *attr, c
 {
 	struct ghyvi_device *device = of_dev(dev);
 	char name[GHYVI_PARSE_NAME_BYTES];
-	int ret = ghyvi_parse_name(buffer, bytes, name) ?: ghyvi_choice_find(&switch_choices, name);
+	int on = ghyvi_parse_name(buffer, bytes, name) ?: ghyvi_choice_find(&switch_choices, name);
+	int err = 0;
 
-	if (ret < 0) {
+	if (on < 0) {
 		ghyvi_report(&device->reporter, "policy/%s: there is no choice \"%s\"",
 			     attr->attr.name, name);
-		return ret;
+		return on;
 	}
 	mutex_lock(&device->lock);
-	if (!device->open) {
-		set(device->vgpu, ret);
-		ret = 0;
-	} else if (ret == get(device->vgpu)) {
-		ret = 0;
-	} else {
-		ret = -EBUSY;
-	}
+	if (!device->open)
+		set(device->vgpu, on);
+	else if (on != get(device->vgpu))
+		err = -EBUSY;
 	mutex_unlock(&device->lock);
-	if (ret)
+	if (err)
 		ghyvi_report(&device->reporter,
 			     "policy/%s: cannot be changed while the vGPU is open",
 			     attr->attr.name);
-	return ret ?: bytes;
+	return err ?: bytes;
 }
 
 static ssize_t bar_remap_show(struct device *dev, struct device_attribute *attr, char *buffer)

@@ -40,22 +40,22 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 {
 	struct ghyvi_device *device = dev_get_drvdata(dev);
 	char name[GHYVI_PARSE_NAME_BYTES];
-	int ret = ghyvi_parse_name(buffer, bytes, name);
+	int err = ghyvi_parse_name(buffer, bytes, name);
 
-	if (!ret && !strcmp(name, "log") && !audit_may_log) {
+	if (!err && !strcmp(name, "log") && !audit_may_log) {
 		ghyvi_report(
 			&device->reporter,
 			"audit/mode: refused: \"log\" needs ghyvi loaded with audit_may_log=1");
 		return -EPERM;
 	}
-	if (!ret) {
+	if (!err) {
 		mutex_lock(&device->lock);
-		ret = ghyvi_audit_set_mode(audit_of(dev), name);
+		err = ghyvi_audit_set_mode(audit_of(dev), name);
 		mutex_unlock(&device->lock);
 	}
-	if (ret)
+	if (err)
 		ghyvi_report(&device->reporter, "audit/mode: there is no mode \"%s\"", name);
-	return ret ?: bytes;
+	return err ?: bytes;
 }
 static DEVICE_ATTR_RW(mode);
 

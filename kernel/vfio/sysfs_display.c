@@ -91,24 +91,24 @@ static ssize_t resolution_store(struct device *dev, struct device_attribute *att
 {
 	struct ghyvi_device *device = dev_get_drvdata(dev);
 	char name[GHYVI_PARSE_NAME_BYTES];
-	int ret = ghyvi_parse_name(buffer, bytes, name) ?: ghyvi_choice_find(&resolutions, name);
+	int choice = ghyvi_parse_name(buffer, bytes, name) ?: ghyvi_choice_find(&resolutions, name);
+	int err = 0;
 
-	if (ret < 0) {
+	if (choice < 0) {
 		ghyvi_report(&device->reporter, "display/resolution: there is no resolution \"%s\"",
 			     name);
-		return ret;
+		return choice;
 	}
 	mutex_lock(&device->lock);
-	if (ret == ghyvi_vgpu_get_resolution(device->vgpu) && !ghyvi_vgpu_has_edid(device->vgpu)) {
-		ret = 0;
-	} else if (device->open) {
-		ret = busy(device, "resolution");
-	} else {
-		ghyvi_vgpu_set_resolution(device->vgpu, ret);
-		ret = 0;
+	if (choice != ghyvi_vgpu_get_resolution(device->vgpu) ||
+	    ghyvi_vgpu_has_edid(device->vgpu)) {
+		if (device->open)
+			err = busy(device, "resolution");
+		else
+			ghyvi_vgpu_set_resolution(device->vgpu, choice);
 	}
 	mutex_unlock(&device->lock);
-	return ret ?: bytes;
+	return err ?: bytes;
 }
 static DEVICE_ATTR_RW(resolution);
 
@@ -142,13 +142,13 @@ static ssize_t edid_write(struct file *filp, struct kobject *kobj,
 			  loff_t at, size_t bytes)
 {
 	struct ghyvi_device *device = dev_get_drvdata(kobj_to_dev(kobj));
-	int ret;
+	int err;
 
 	mutex_lock(&device->lock);
 	/* A part of an EDID has not the size of one. */
-	ret = set_edid(device, buffer, at ? 0 : bytes);
+	err = set_edid(device, buffer, at ? 0 : bytes);
 	mutex_unlock(&device->lock);
-	return ret ?: bytes;
+	return err ?: bytes;
 }
 
 /* Without a size, the kernel does not cut what is too long. */

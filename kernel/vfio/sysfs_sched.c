@@ -57,14 +57,14 @@ static ssize_t scheduler_store(struct device *dev, struct device_attribute *attr
 			       const char *buffer, size_t bytes)
 {
 	char name[GHYVI_PARSE_NAME_BYTES];
-	int ret = ghyvi_parse_name(buffer, bytes, name);
+	int err = ghyvi_parse_name(buffer, bytes, name);
 
-	if (!ret)
-		ret = ghyvi_sched_set_policy(pgpu_of(attr)->sched, name);
-	if (ret)
+	if (!err)
+		err = ghyvi_sched_set_policy(pgpu_of(attr)->sched, name);
+	if (err)
 		ghyvi_report(&pgpu_of(attr)->reporter, "ghyvi/scheduler: there is no policy \"%s\"",
 			     name);
-	return ret ?: bytes;
+	return err ?: bytes;
 }
 
 static u32 *setting_of(struct ghyvi_sched_settings *settings, struct device_attribute *attr)
@@ -89,18 +89,18 @@ static ssize_t setting_store(struct device *dev, struct device_attribute *attr, 
 	struct ghyvi_sched_settings settings;
 	char reason[GHYVI_PARSE_REASON_BYTES];
 	u32 value;
-	int ret = ghyvi_parse_u32(buffer, bytes, &attribute->range, &value, reason);
+	int err = ghyvi_parse_u32(buffer, bytes, &attribute->range, &value, reason);
 
-	if (ret) {
+	if (err) {
 		ghyvi_report(&pgpu->reporter, "ghyvi/%s: %s", attr->attr.name, reason);
-		return ret;
+		return err;
 	}
 	mutex_lock(&pgpu->lock); /* one setting at a time */
 	ghyvi_sched_get_settings(pgpu->sched, &settings);
 	*setting_of(&settings, attr) = value;
-	ret = ghyvi_sched_set_settings(pgpu->sched, &settings);
+	err = ghyvi_sched_set_settings(pgpu->sched, &settings);
 	mutex_unlock(&pgpu->lock);
-	return ret ?: bytes;
+	return err ?: bytes;
 }
 
 static ssize_t last_error_show(struct device *dev, struct device_attribute *attr, char *buffer)
@@ -134,10 +134,10 @@ static ssize_t type_share_store(struct device *dev, struct device_attribute *att
 {
 	struct ghyvi_pgpu *pgpu = pgpu_of(attr);
 	char name[GHYVI_PARSE_NAME_BYTES];
-	int ret = ghyvi_parse_name(buffer, bytes, name);
+	int err = ghyvi_parse_name(buffer, bytes, name);
 	unsigned int i;
 
-	for (i = 0; !ret && i < ARRAY_SIZE(type_shares); i++) {
+	for (i = 0; !err && i < ARRAY_SIZE(type_shares); i++) {
 		if (!strcmp(type_shares[i], name)) {
 			WRITE_ONCE(pgpu->type_share, i);
 			return bytes;

@@ -54,7 +54,7 @@ static void set_partition(struct ghyvi_device *device, struct ghyvi_partition *p
 static int set_slot(struct ghyvi_device *device, u32 slot)
 {
 	struct ghyvi_partition partition;
-	int ret;
+	int err;
 
 	lockdep_assert_held(&device->lock);
 	if (slot == ghyvi_partition_slot(&device->partition))
@@ -64,21 +64,21 @@ static int set_slot(struct ghyvi_device *device, u32 slot)
 			     "slot: cannot change while a VM uses the vGPU; stop the VM");
 		return -EBUSY;
 	}
-	ret = ghyvi_pgpu_alloc_slot(device->pgpu, device->type, slot, &partition);
-	if (ret) {
+	err = ghyvi_pgpu_alloc_slot(device->pgpu, device->type, slot, &partition);
+	if (err) {
 		ghyvi_report(&device->reporter,
 			     "slot: another vGPU has a part of slot %u; move or remove that one",
 			     slot);
-		return ret;
+		return err;
 	}
-	ret = move_to(device, &partition);
-	if (ret)
+	err = move_to(device, &partition);
+	if (err)
 		ghyvi_report(&device->reporter, "slot: no memory for the new addresses (error %d)",
-			     ret);
+			     err);
 	else
 		set_partition(device, &partition);
 	ghyvi_pgpu_free_vgpu(device->pgpu, &partition); /* the one that is not used (any more) */
-	return ret;
+	return err;
 }
 
 static ssize_t slot_store(struct device *dev, struct device_attribute *attr, const char *buffer,

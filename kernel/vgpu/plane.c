@@ -495,10 +495,10 @@ static int get_picture(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
 
 int ghyvi_vgpu_get_picture(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
 {
-	int ret;
+	int err;
 
 	mutex_lock(&vgpu->lock);
-	ret = get_picture(vgpu, picture);
+	err = get_picture(vgpu, picture);
 	mutex_unlock(&vgpu->lock);
-	return ret;
+	return err;
 }
