@@ -28,24 +28,24 @@
  */
 #define GHYVI_STATS(X)                                                                           \
 	X(table_write_traps, "guest stores to write-protected table pages that trapped")         \
-	X(table_writes_bytes, "bytes stored by those traps")                                     \
+	X(table_write_bytes, "bytes stored by those traps")                                      \
 	X(multicalls, "batches of stores to table pages that the guest declared")                \
 	X(multicall_entries, "table entries stored by those batches")                            \
 	X(relaxes, "table pages switched from strict to relaxed")                                \
 	X(protects, "table pages write-protected")                                               \
 	X(unprotects, "table pages whose write protection was lifted")                           \
-	X(synchronisations, "synchronisation points reached")                                    \
-	X(reconstructions, "relaxed table pages compared with their snapshot")                   \
+	X(syncs, "synchronisation points reached")                                               \
+	X(scans, "relaxed table pages compared with their snapshot")                             \
 	X(entries_compared, "entries compared with their snapshot")                              \
 	X(entries_changed, "entries that differed and were translated again")                    \
 	X(entries_rejected, "guest entries that could not be translated and point at scratch")   \
 	X(evicted_trees, "page table trees evicted to make room for others (policy/tables_max)") \
 	X(pin_failures, "guest pages that could not be pinned")                                  \
 	X(tables_64k, "page tables of 64 KiB pages shadowed")                                    \
-	X(kept_64k, "times the shadow of such a table was switched to 64 KiB pages")             \
+	X(ips_set, "times the shadow of such a table was switched to 64 KiB pages")              \
 	X(mmio_reads, "register reads that trapped")                                             \
 	X(mmio_writes, "register writes that trapped")                                           \
-	X(mmio_stores, "those of mmio_writes that took no round trip to the VMM")                \
+	X(mmio_writes_in_kernel, "those of mmio_writes that took no round trip to the VMM")      \
 	X(aperture_accesses, "accesses through the aperture")                                    \
 	X(display_faults,                                                                        \
 	  "pages of the guest's screen, each time read, that are none of its memory")            \
@@ -75,7 +75,7 @@
 	X(tables_now, "guest table pages (PPGTT) shadowed, now")                                 \
 	X(large_pages_now, "2 MiB guest pages mapped by one shadow entry, now")                  \
 	X(split_pages_now, "2 MiB guest pages mapped by 4 KiB shadow entries, now")              \
-	X(kept_64k_now, "page tables of 64 KiB pages whose shadow has 64 KiB pages, now")        \
+	X(ips_set_now, "page tables of 64 KiB pages whose shadow has 64 KiB pages, now")         \
 	X(relaxed_now, "table pages relaxed, now")                                               \
 	X(protected_now, "guest pages write-protected, now")                                     \
 	X(pinned_pages_now, "guest pages pinned, now")

@@ -223,7 +223,7 @@ static void table_split(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 		entry = &page->parent->entries[page->parent_index];
 		WRITE_ONCE(*entry, *entry & ~GHYVI_ENTRY_64K);
 		page->ips_set = false;
-		atomic64_dec(&gtt->params.stats->kept_64k_now);
+		atomic64_dec(&gtt->params.stats->ips_set_now);
 	}
 	/*
 	 * An engine may have cached a PDE with the bit set, even if the bit is clear by now. It
@@ -239,8 +239,8 @@ static bool table_keep(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 	if (!page->ips_set && page->parent && !page->noncontig_mask) {
 		page->ips_set = true;
 		page->ips_cached = true;
-		ghyvi_count(gtt->params.stats, kept_64k);
-		atomic64_inc(&gtt->params.stats->kept_64k_now);
+		ghyvi_count(gtt->params.stats, ips_set);
+		atomic64_inc(&gtt->params.stats->ips_set_now);
 	}
 	return page->ips_set;
 }
@@ -263,7 +263,7 @@ void ghyvi_table_64k_unlink(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *pag
 	lockdep_assert_held(&gtt->lock);
 	page->parent = NULL;
 	if (page->ips_set)
-		atomic64_dec(&gtt->params.stats->kept_64k_now);
+		atomic64_dec(&gtt->params.stats->ips_set_now);
 	page->ips_set = false;
 }
 

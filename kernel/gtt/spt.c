@@ -536,13 +536,14 @@ unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 		table->deferred.retry = has_deferred(table);
 	if (first <= last && ghyvi_table_is_ggtt(table))
 		ghyvi_ggtt_publish(gtt, table, first, last);
-	ghyvi_count(gtt->params.stats, reconstructions);
+	ghyvi_count(gtt->params.stats, scans);
 	ghyvi_count_add(gtt->params.stats, entries_compared, GHYVI_ENTRIES);
 	ghyvi_count_add(gtt->params.stats, entries_changed, changed);
 	if (table->history.leaf)
 		ghyvi_history_scan(&table->history, ghyvi_table_experience(gtt, table),
 				   &gtt->tuning, ghyvi_table_now(gtt, table), changed,
 				   table->protected);
-	trace_oos_sync(gtt->params.reporter, gtt->policy->name, table->gfn, GHYVI_ENTRIES, changed);
+	trace_ghyvi_relax_sync(gtt->params.reporter, gtt->policy->name, table->gfn, GHYVI_ENTRIES,
+			       changed);
 	return changed;
 }

@@ -115,7 +115,7 @@ static void protect_batch(struct ghyvi_gtt *gtt, unsigned int count)
 		done = protect_pages(gtt, first, count - first);
 		for (i = first; i < first + done; i++) {
 			gtt->batch[i]->protected = true;
-			trace_oos_change(p->reporter, "protect", gtt->batch[i]->gfn);
+			trace_ghyvi_relax_change(p->reporter, "protect", gtt->batch[i]->gfn);
 		}
 		ghyvi_cost_protected(gtt, started, done);
 		ghyvi_count_add(p->stats, protects, done);
@@ -346,7 +346,7 @@ static void sync_all(struct ghyvi_gtt *gtt)
 
 static void sync_lists(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 {
-	ghyvi_count(gtt->params.stats, synchronisations);
+	ghyvi_count(gtt->params.stats, syncs);
 	trace_ghyvi_sync(gtt->params.reporter, root ? root->tree.id : 0);
 	gtt->deferral.nomem_left = GHYVI_RETRY_NOMEM;
 	gtt->deferral.unbacked_left = GHYVI_RETRY_UNBACKED;
@@ -423,7 +423,7 @@ static void table_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 	ghyvi_table_unprotect(gtt, table);
 	ghyvi_table_mark_relaxed(gtt, table);
 	ghyvi_count(gtt->params.stats, relaxes);
-	trace_oos_change(gtt->params.reporter, "relax", table->gfn);
+	trace_ghyvi_relax_change(gtt->params.reporter, "relax", table->gfn);
 }
 
 static void relax_ahead(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
@@ -493,7 +493,7 @@ void ghyvi_gtt_trap(struct ghyvi_gtt *gtt, u64 gpa, unsigned int bytes)
 
 	trace_ghyvi_trap(gtt->params.reporter, READ_ONCE(gtt->policy)->name, gpa, bytes);
 	ghyvi_count(gtt->params.stats, table_write_traps);
-	ghyvi_count_add(gtt->params.stats, table_writes_bytes, bytes);
+	ghyvi_count_add(gtt->params.stats, table_write_bytes, bytes);
 	mutex_lock(&gtt->lock);
 	/* The store trapped before the policy changed. Pages still shadowed are relaxed. */
 	if (gtt->policy->nested)

@@ -74,7 +74,7 @@ bool ghyvi_table_protect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 	table->protected = true;
 	ghyvi_count(p->stats, protects);
 	atomic64_inc(&p->stats->protected_now);
-	trace_oos_change(p->reporter, "protect", table->gfn);
+	trace_ghyvi_relax_change(p->reporter, "protect", table->gfn);
 	return true;
 }
 

@@ -482,7 +482,7 @@ static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, u
 	bool replaying;
 	u32 offset;
 
-	ghyvi_count(vgpu->params.stats, mmio_stores);
+	ghyvi_count(vgpu->params.stats, mmio_writes_in_kernel);
 	/* The end of failsafe state: an access that traps to the VMM may never come. */
 	if (unlikely(READ_ONCE(vgpu->failsafe_drains)) && !vgpu_access_is_refused(vgpu))
 		ghyvi_vgpu_try_remap(vgpu);

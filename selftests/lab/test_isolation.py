@@ -127,7 +127,7 @@ def work_of_all(guests, vgpus, command):
     submissions = total("submissions_bcs", "submissions_rcs")
     exits = total("table_write_traps", "mmio_reads", "mmio_writes", "aperture_accesses")
     say(f"{command.split()[0]}: {submissions} submissions, {sum(progress)} workloads; each submission: "
-        f"{total('synchronisations') / submissions:.3f} synchronisations, {exits / submissions:.2f} exits, "
+        f"{total('syncs') / submissions:.3f} syncs, {exits / submissions:.2f} exits, "
         f"{total('lite_restores') / submissions:.3f} lite restores, "
         f"{total('prepare_ns_bcs', 'prepare_ns_rcs') / submissions / 1000:.0f} us of preparation; "
         f"Jain of workloads {sum(progress) ** 2 / len(progress) / sum(each ** 2 for each in progress):.3f}")

@@ -61,7 +61,7 @@ def relaxed_does_not_compare_the_idle_ggtt():
         guest.must_run(gmedia(FRAMES))
         now = {name: value - before[name] for name, value in vgpu.stats().items()}
         submissions = sum(value for name, value in now.items() if name.startswith("submissions_"))
-        scans = now["reconstructions"] / submissions
+        scans = now["scans"] / submissions
         say(f"{scans:.1f} pages compared per submission, {now['relaxes']} faults, {now['protects']} pages unmapped, "
             f"{submissions} submissions")
         require(not now["table_write_traps"], f"{now['table_write_traps']} stores trapped")

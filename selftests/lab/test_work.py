@@ -124,7 +124,7 @@ def self_check(vgpu):
         say(f"{after['checks'] - before['checks']} checks, {after['table_write_traps'] - before['table_write_traps']} traps, "
             f"{after['entries_changed'] - before['entries_changed']} entries found changed")
         say(f"page tables of 64 KiB pages: {after['tables_64k'] - before['tables_64k']}, "
-            f"kept {after['kept_64k'] - before['kept_64k']} times, {after['kept_64k_now']} now")
+            f"kept {after['ips_set'] - before['ips_set']} times, {after['ips_set_now']} now")
         require(after["checks"] > before["checks"], "the self-check did not run")
         require(after["check_differences"] == 0, f"{after['check_differences']} differences: {vgpu.last_error()}")
     finally:

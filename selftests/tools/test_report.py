@@ -22,7 +22,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def vgpu(uuid, policy, exits, submissions):
-    rates = {"table_write_traps": exits, "submissions_rcs": submissions, "submissions_bcs": 0, "synchronisations": submissions,
+    rates = {"table_write_traps": exits, "submissions_rcs": submissions, "submissions_bcs": 0, "syncs": submissions,
              "entries_compared": 512 * submissions, "busy_ns_rcs": 1e6 * submissions}
     return {"uuid": uuid, "name": "ghyvi-gen9_4", "policy": policy, "rates_per_s": rates,
             "counters": {**{name: 10 * value for name, value in rates.items()}, "relaxed_now": 7, "pinned_pages_now": 4711}}

@@ -22,7 +22,7 @@ UUIDS = ("00000000-0000-0000-0000-000000000100", "c0ffee00-1234-4000-8000-000000
 
 
 # A subset of the kernel's counters, so that golden files do not change when a counter is added.
-COUNTERS = ("table_write_traps", "relaxes", "synchronisations", "submissions_rcs", "submissions_bcs", "workloads", "busy_ns_rcs", "busy_ns_bcs",
+COUNTERS = ("table_write_traps", "relaxes", "syncs", "submissions_rcs", "submissions_bcs", "workloads", "busy_ns_rcs", "busy_ns_bcs",
             "relaxed_now", "protected_now", "pinned_pages_now", "zz_of_a_newer_kernel")
 
 

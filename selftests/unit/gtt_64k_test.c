@@ -51,13 +51,13 @@ static void contiguous_groups_stay_large(void **state)
 		assert_true(shadow_pt(root)[16 + i] ==
 			    (spte(LARGE_WHOLE + 32 + i) & ~GHYVI_ENTRY_WRITE));
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
-	assert_int_equal(STAT(kept_64k_now), 1);
+	assert_int_equal(STAT(ips_set_now), 1);
 	assert_int_equal(STAT(tables_64k), 1);
 	/* Now the table is one of 4 KiB pages. */
 	write_pte(PD_GFN, 0, pte(PT_GFN));
 	assert_false(says_64k(0));
 	assert_true(shadow_pt(root)[17] == spte(DATA));
-	assert_int_equal(STAT(kept_64k_now), 0);
+	assert_int_equal(STAT(ips_set_now), 0);
 }
 
 static void one_scattered_group_makes_a_64k_table_a_4k_table(void **state)
@@ -88,7 +88,7 @@ static void one_scattered_group_makes_a_64k_table_a_4k_table(void **state)
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(says_64k(0));
 	assert_true(shadow_pt(root)[5] == 0);
-	assert_int_equal(STAT(kept_64k), 2);
+	assert_int_equal(STAT(ips_set), 2);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
@@ -114,7 +114,7 @@ static void only_the_first_pde_has_the_64k_bit(void **state)
 	assert_true(says_64k(0));
 	/* The entry with the bit is cleared. Another entry may get it. */
 	write_pte(PD_GFN, 0, 0);
-	assert_int_equal(STAT(kept_64k_now), 0);
+	assert_int_equal(STAT(ips_set_now), 0);
 	write_pte(PT_GFN, 0, pte(APART));
 	write_pte(PD_GFN, 3, pte(PT_GFN) | GHYVI_ENTRY_64K);
 	ghyvi_gtt_sync(fake.gtt, root);
@@ -166,7 +166,7 @@ static void a_freed_table_is_invalidated_once(void **state)
 	write_pte(PD_GFN, 1, 0);
 	ghyvi_gtt_flush(fake.gtt);
 	assert_int_equal(fake.invalidations, invalidations + 3); /* two tables and the flush */
-	assert_int_equal(STAT(kept_64k_now), 0);
+	assert_int_equal(STAT(ips_set_now), 0);
 }
 
 static void unmapping_any_page_of_a_group_zaps_the_group(void **state)

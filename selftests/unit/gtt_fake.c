@@ -663,7 +663,7 @@ void fake_fini(void)
 		ASSERT(!fake.aperture[i]);
 	ASSERT(!fake.nr_mapped);
 	ASSERT(xa_empty(&fake.owned) && !fake.owned_pages);
-	ASSERT(!STAT(kept_64k_now) && !STAT(large_pages_now) && !STAT(split_pages_now));
+	ASSERT(!STAT(ips_set_now) && !STAT(large_pages_now) && !STAT(split_pages_now));
 	ASSERT(!STAT(tables_now) && !STAT(relaxed_now) && !STAT(protected_now) &&
 	       !STAT(pinned_pages_now));
 	xa_destroy(&fake.cached);

@@ -36,12 +36,12 @@ static void entering_drops_all_shadows(void **state)
 	nothing_is_protected();
 	assert_int_equal(STAT(tables_now) + STAT(relaxed_now), 0);
 	assert_true(fake.ggtt[FIRST] == 0);
-	traps = STAT(reconstructions);
+	traps = STAT(scans);
 	write_pte(PT_GFN, 1, pte(DATA + 2));
 	write_pte(BAR_GFN, FIRST + 1, pte(DATA + 3));
 	ghyvi_gtt_sync(fake.gtt, NULL);
 	ghyvi_gtt_flush(fake.gtt);
-	assert_int_equal(STAT(reconstructions), traps);
+	assert_int_equal(STAT(scans), traps);
 	/* A trap from before the switch arrives late. */
 	ghyvi_gtt_trap(fake.gtt, pte_gpa(BAR_GFN, FIRST + 1), 8);
 	assert_true(fake.ggtt[FIRST + 1] == 0);
@@ -300,15 +300,15 @@ static void sync_skips_pages_that_only_another_tree_links(void **state)
 	write_pte(PT_B_GFN, 0, pte(DATA + 1));
 	assert_int_equal(STAT(relaxed_now), 2);
 	guest_page(PT_B_GFN)[1] = pte(DATA + 2);
-	scans = STAT(reconstructions);
+	scans = STAT(scans);
 	ghyvi_gtt_sync(fake.gtt, one);
-	assert_int_equal(STAT(reconstructions), scans + 1);
+	assert_int_equal(STAT(scans), scans + 1);
 	assert_true(fake.protected[PT_GFN] && !fake.protected[PT_B_GFN]);
 	assert_true(shadow_pt(other)[1] == 0);
 	ghyvi_gtt_sync(fake.gtt, one);
-	assert_int_equal(STAT(reconstructions), scans + 1);
+	assert_int_equal(STAT(scans), scans + 1);
 	ghyvi_gtt_sync(fake.gtt, other);
-	assert_int_equal(STAT(reconstructions), scans + 2);
+	assert_int_equal(STAT(scans), scans + 2);
 	assert_true(shadow_pt(other)[1] == spte(DATA + 2));
 	/* A sync of either tree includes the shared page. */
 	write_pte(shared, 0, pte(DATA + 3));

@@ -79,14 +79,14 @@ static void compare(const char *policy, const char *resolution, bool heavy, u32 
 	fake.gtt->policy = decisions;
 	traps = STAT(table_write_traps);
 	protects = STAT(protects);
-	assert_int_equal(STAT(reconstructions), 0);
+	assert_int_equal(STAT(scans), 0);
 
 	assert_int_equal(generator_init(&g, resolution, heavy, frames, 8), 0);
 	play(&g, root);
 	g.source.rewind(&g.source);
 	assert_int_equal(simulate(&g.source, &decisions, 1, tuning, SIM_PROFILE_PAGES, &result), 0);
 	assert_int_equal(STAT(table_write_traps) - traps, result.policies[0].traps);
-	assert_int_equal(STAT(reconstructions), result.policies[0].pages_scanned);
+	assert_int_equal(STAT(scans), result.policies[0].pages_scanned);
 	assert_int_equal(STAT(entries_changed), result.policies[0].entries_found);
 	assert_int_equal(STAT(protects) - protects, result.policies[0].protects);
 	sim_result_free(&result);
@@ -307,7 +307,7 @@ static void compare_trees(const char *policy, const struct ghyvi_shadow_tuning *
 				  &result),
 			 0);
 	assert_int_equal(STAT(table_write_traps) - trees.traps, result.policies[0].traps);
-	assert_int_equal(STAT(reconstructions), result.policies[0].pages_scanned);
+	assert_int_equal(STAT(scans), result.policies[0].pages_scanned);
 	assert_int_equal(STAT(entries_changed), result.policies[0].entries_found);
 	assert_int_equal(STAT(protects) - trees.protects, result.policies[0].protects);
 	sim_result_free(&result);

@@ -181,29 +181,29 @@ static void new_pages_are_protected_or_relaxed_by_policy(void **state)
 static void compares_and_traps_are_counted(void **state)
 {
 	struct ghyvi_root *root = make_tree(2);
-	u64 compared, changed, syncs, relaxed, traps, bytes;
+	u64 compared, changed, scans, relaxed, traps, bytes;
 
 	ghyvi_gtt_set_policy(fake.gtt, "full");
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(is_listed(4) && is_listed(5));
 	compared = STAT(entries_compared);
 	changed = STAT(entries_changed);
-	syncs = STAT(reconstructions);
+	scans = STAT(scans);
 	relaxed = STAT(relaxed_now);
 	write_pte(PT_GFN, 511, pte(DATA + 3));
 	write_pte(PT_GFN, 0, pte(DATA + 4));
 	write_pte(PT2_GFN, 17, pte(DATA + 5));
 	ghyvi_gtt_sync(fake.gtt, root);
-	assert_int_equal(STAT(reconstructions) - syncs, relaxed);
+	assert_int_equal(STAT(scans) - scans, relaxed);
 	assert_int_equal(STAT(entries_compared) - compared, relaxed * GHYVI_ENTRIES);
 	assert_int_equal(STAT(entries_changed) - changed, 3);
 	ghyvi_gtt_set_policy(fake.gtt, "strict");
 	traps = STAT(table_write_traps);
-	bytes = STAT(table_writes_bytes);
+	bytes = STAT(table_write_bytes);
 	write_pte(PD_GFN, 9, 0);
 	guest_write((PD_GFN << 12) + 100, 2, 0);
 	assert_int_equal(STAT(table_write_traps) - traps, 2);
-	assert_int_equal(STAT(table_writes_bytes) - bytes, 10);
+	assert_int_equal(STAT(table_write_bytes) - bytes, 10);
 }
 
 /* The store covers half of the last entry of a page and half of the first of the next. */
@@ -525,11 +525,11 @@ static void the_self_check_looks_at_each_page_of_a_group(void **state)
 		shadow_64k[i] = entry;
 		assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	}
-	assert_int_equal(STAT(kept_64k_now), 1);
+	assert_int_equal(STAT(ips_set_now), 1);
 	/* Each page is right, but the group is not contiguous, and the PDE says 64 KiB. */
 	write_pte(PT_GFN, 32, pte((DATA / 16 + 1) * 16));
 	ghyvi_gtt_sync(fake.gtt, root);
-	assert_int_equal(STAT(kept_64k_now), 0);
+	assert_int_equal(STAT(ips_set_now), 0);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	directory = shadow_table(ghyvi_root_dma(root), 2, 0u, 0u);
 	assert_int_equal(directory[0] & GHYVI_ENTRY_64K, 0);

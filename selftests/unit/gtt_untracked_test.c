@@ -41,10 +41,10 @@ void ghyvi_cost_trapped(struct ghyvi_gtt *gtt, u64 gpa)
 
 static u64 scans_of_sync(struct ghyvi_root *root)
 {
-	u64 before = STAT(reconstructions);
+	u64 before = STAT(scans);
 
 	ghyvi_gtt_sync(fake.gtt, root);
-	return STAT(reconstructions) - before;
+	return STAT(scans) - before;
 }
 
 static void syncs(unsigned int count)
@@ -451,11 +451,11 @@ static void a_guest_causes_one_look_in_vain_between_syncs(void **state)
 	syncs(1);
 	write_pte(PD_GFN, 1, 0);
 	write_pte(BAR_GFN, FIRST, pte(PT_GFN));
-	before = STAT(reconstructions);
+	before = STAT(scans);
 	assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt, FIRST << 12, &word, sizeof(word)), -EFAULT);
-	assert_int_equal(STAT(reconstructions), before + 3);
+	assert_int_equal(STAT(scans), before + 3);
 	assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt, FIRST << 12, &word, sizeof(word)), -EFAULT);
-	assert_int_equal(STAT(reconstructions), before + 3);
+	assert_int_equal(STAT(scans), before + 3);
 	write_pte(PD_GFN, 0, 0);
 	syncs(1);
 	assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt, FIRST << 12, &word, sizeof(word)), 0);
@@ -468,13 +468,13 @@ static void ggtt_pages_without_stores_are_unmapped_and_not_compared(void **state
 	syncs(5);
 	assert_int_equal(fake.ggtt_unmaps, 0); /* not live */
 	ghyvi_gtt_ggtt_live(fake.gtt);
-	scans = STAT(reconstructions);
+	scans = STAT(scans);
 	syncs(8);
 	assert_int_equal(unmapped_pages(), fake.ggtt_tables);
 	assert_int_equal(fake.ggtt_unmaps, 1); /* one call for all of them */
 	assert_int_equal(STAT(protected_now), fake.ggtt_tables);
 	assert_int_equal(STAT(relaxed_now), 0);
-	assert_true(STAT(reconstructions) - scans <= 4 * fake.ggtt_tables);
+	assert_true(STAT(scans) - scans <= 4 * fake.ggtt_tables);
 	assert_int_equal(scans_of_sync(NULL), 0);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, NULL), 0);
 }

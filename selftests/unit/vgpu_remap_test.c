@@ -147,7 +147,7 @@ static void a_tracked_page_shows_the_value_after_a_write(void **state)
 		assert_int_equal(rd(cases[i].offset), cases[i].read);
 	}
 	assert_int_equal(gtt.flushes, 2);
-	assert_true(atomic64_read(&stats.mmio_stores) == ARRAY_SIZE(cases));
+	assert_true(atomic64_read(&stats.mmio_writes_in_kernel) == ARRAY_SIZE(cases));
 }
 
 static void a_trapped_page_has_no_memory(void **state)

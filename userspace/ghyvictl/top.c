@@ -92,11 +92,7 @@ static const struct column columns[] = {
 	  "table_write_traps_per_s",
 	  "VM exits because of stores to page tables",
 	  { "table_write_traps" } },
-	{ SOURCE_COUNTERS,
-	  7,
-	  "synchronisations_per_s",
-	  "synchronisation points",
-	  { "synchronisations" } },
+	{ SOURCE_COUNTERS, 7, "syncs_per_s", "synchronisation points", { "syncs" } },
 	{ SOURCE_COUNTERS, 7, "relaxed", "table pages relaxed, now", { "relaxed_now" } },
 	{ SOURCE_COUNTERS, 9, "protected", "pages write-protected, now", { "protected_now" } },
 	{ SOURCE_COUNTERS,
@@ -169,8 +165,8 @@ static const struct argp top_argp = {
 	.options = top_argp_options,
 	.parser = parse_top,
 	.doc = "Show the activity of all vGPUs live: submissions per second, time on the engines, "
-	       "VM exits caused by page table writes, synchronisations, and the pages that are "
-	       "pinned now; on a wide screen more. \"h\" shows the keys and columns, \"q\" quits.",
+	       "VM exits caused by page table writes, syncs, and the pages that are pinned now; "
+	       "on a wide screen more. \"h\" shows the keys and columns, \"q\" quits.",
 	.children = ctl_children,
 };
 

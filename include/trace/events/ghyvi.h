@@ -18,8 +18,8 @@
 #endif
 
 /*
- * oos_change and oos_sync have the names of the tracepoints of GVT-g (i915/gvt/trace.h) with the
- * same meaning. A page that is out of sync (oos) with its shadow is a relaxed page.
+ * ghyvi_relax_change and ghyvi_relax_sync mean what oos_change and oos_sync of GVT-g mean
+ * (i915/gvt/trace.h). A page that is out of sync (oos) with its shadow is a relaxed page.
  */
 
 /* The arguments of TRACE_EVENT() are not expressions. */
@@ -38,7 +38,7 @@ TRACE_EVENT(ghyvi_trap,
 		  __entry->bytes, __get_str(policy)));
 
 /* A table page was relaxed (tag "relax") or write-protected (tag "protect"). */
-TRACE_EVENT(oos_change,
+TRACE_EVENT(ghyvi_relax_change,
 	TP_PROTO(struct ghyvi_reporter *vgpu, const char *tag, u64 gfn),
 	TP_ARGS(vgpu, tag, gfn),
 	TP_STRUCT__entry(__string(vgpu, dev_name(vgpu->dev)) __string(tag, tag) __field(u64, gfn)),
@@ -78,7 +78,7 @@ TRACE_EVENT(ghyvi_sync,
 	TP_printk("vgpu=%s tree=%llu", __get_str(vgpu), __entry->tree));
 
 /* A relaxed page was synced. compared, changed: numbers of entries. */
-TRACE_EVENT(oos_sync,
+TRACE_EVENT(ghyvi_relax_sync,
 	TP_PROTO(struct ghyvi_reporter *vgpu, const char *policy, u64 gfn, u32 compared,
 		 u32 changed),
 	TP_ARGS(vgpu, policy, gfn, compared, changed),

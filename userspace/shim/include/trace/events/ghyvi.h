@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* User-space stand-in: tracepoints that expand to nothing. */
 #define trace_ghyvi_trap(...) ((void)0)
-#define trace_oos_change(...) ((void)0)
-#define trace_oos_sync(...) ((void)0)
+#define trace_ghyvi_relax_change(...) ((void)0)
+#define trace_ghyvi_relax_sync(...) ((void)0)
 #define trace_ghyvi_table_link(...) ((void)0)
 #define trace_ghyvi_table_free(...) ((void)0)
 #define trace_ghyvi_sync(...) ((void)0)
