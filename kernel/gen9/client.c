@@ -59,17 +59,17 @@ static void part_free(struct gen9 *gpu, struct gen9_part *part)
 }
 
 /*
- * Take the vacant part with exactly these ranges, if any; drop others that they overlap. Another
+ * Take the unused part with exactly these ranges, if any; drop others that they overlap. Another
  * new client may have the rest of a dropped part. It waits here, so that its entries are written
  * last.
  */
-static struct gen9_part *take_vacant(struct gen9 *gpu, const struct ghyvi_range *ggtt,
-				     unsigned int nr_ggtt)
+static struct gen9_part *take_unused_part(struct gen9 *gpu, const struct ghyvi_range *ggtt,
+					  unsigned int nr_ggtt)
 {
 	struct gen9_part *part, *next, *same = NULL;
 
 	mutex_lock(&gpu->parts_lock);
-	list_for_each_entry_safe(part, next, &gpu->vacant_parts, node) {
+	list_for_each_entry_safe(part, next, &gpu->unused_parts, node) {
 		if (has_ranges(part, ggtt, nr_ggtt)) {
 			list_del_init(&part->node);
 			same = part;
@@ -87,7 +87,7 @@ static struct gen9_part *take_vacant(struct gen9 *gpu, const struct ghyvi_range 
 static struct gen9_part *part_get(struct gen9 *gpu, const struct ghyvi_range *ggtt,
 				  unsigned int nr_ggtt)
 {
-	struct gen9_part *part = take_vacant(gpu, ggtt, nr_ggtt);
+	struct gen9_part *part = take_unused_part(gpu, ggtt, nr_ggtt);
 
 	if (part)
 		return part;
@@ -116,7 +116,7 @@ static void part_put(struct gen9 *gpu, struct gen9_part *part)
 	fill_part(gpu, part, part->scratch.dma);
 	part_clear(part);
 	mutex_lock(&gpu->parts_lock);
-	list_add(&part->node, &gpu->vacant_parts);
+	list_add(&part->node, &gpu->unused_parts);
 	mutex_unlock(&gpu->parts_lock);
 }
 
@@ -124,7 +124,7 @@ void gen9_parts_free(struct gen9 *gpu)
 {
 	struct gen9_part *part, *next;
 
-	list_for_each_entry_safe(part, next, &gpu->vacant_parts, node) {
+	list_for_each_entry_safe(part, next, &gpu->unused_parts, node) {
 		list_del(&part->node);
 		part_free(gpu, part);
 	}
@@ -176,17 +176,17 @@ void gen9_client_set_ggtt(struct ghyvi_pgpu_client *handle, const struct ghyvi_r
 			  unsigned int nr_ggtt)
 {
 	struct gen9_client *client = gen9_client(handle);
-	struct gen9_part *part = client->part, *vacant;
+	struct gen9_part *part = client->part, *unused;
 
 	fill_part(client->gpu, part, client->gpu->scratch[0].dma);
 	gen9_windows_remove_client(client);
 	memcpy(handle->params.ggtt, ggtt, nr_ggtt * sizeof(*ggtt));
 	handle->params.nr_ggtt = nr_ggtt;
 	gen9_windows_add_client(client);
-	vacant = take_vacant(client->gpu, ggtt, nr_ggtt);
-	if (vacant) {
+	unused = take_unused_part(client->gpu, ggtt, nr_ggtt);
+	if (unused) {
 		part_free(client->gpu, part);
-		client->part = vacant;
+		client->part = unused;
 		return;
 	}
 	set_ranges(part, ggtt, nr_ggtt);

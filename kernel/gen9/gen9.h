@@ -24,8 +24,8 @@
  * Locks, outermost first:
  *   gen9.control       serialises resets of engines and of the function. Taken by threads of the
  *                      host only, see gen9_worker_call().
- *   gen9.parts_lock    protects the list of vacant parts, and the entries of those that are dropped
- *   gen9.spares_lock   serialises what frees spares. Taken by threads of the host only.
+ *   gen9.parts_lock    protects the list of unused parts, and the entries of those that are dropped
+ *   gen9.cache_lock    serialises what frees cached windows. Taken by threads of the host only.
  *   gen9.tlb_lock      serialises what hardware ends by itself: an invalidation of a TLB, the reset
  *                      of an engine. Not preemptible, because threads of guests take it.
  *   gen9_engine.lock   protects the ports and the jobs. Taken in the interrupt handler.
@@ -122,7 +122,7 @@ struct gen9_backing {
  * struct gen9_window - host pages at consecutive addresses of the host's part of the GGTT
  */
 struct gen9_window {
-	/** @node: in a list of its user, or in gen9.spare_windows */
+	/** @node: in a list of its user, or in gen9.window_cache */
 	struct list_head node;
 	/** @ggtt: GGTT address of the first page; 0: it has none now */
 	u32 ggtt;
@@ -416,26 +416,26 @@ struct gen9 {
 	bool ggtt_dirty;
 	/** @scratch: scratch page, then the page table, directory, PDP and PML4 that map it */
 	struct gen9_backing scratch[5];
-	/** @parts_lock: protects @vacant_parts; a submission never waits for it */
+	/** @parts_lock: protects @unused_parts; a submission never waits for it */
 	struct mutex parts_lock;
-	/** @vacant_parts: parts of the GGTT whose every entry maps the scratch page of the part */
-	struct list_head vacant_parts;
+	/** @unused_parts: parts of the GGTT whose every entry maps the scratch page of the part */
+	struct list_head unused_parts;
 	/** @window_lock: protects the members below */
 	spinlock_t window_lock;
 	/** @host_used: pages of the host's part of the GGTT in use */
 	DECLARE_BITMAP(host_used, GEN9_HOST_GGTT_PAGES);
-	/** @host_homes: pages of it that only one client gets */
-	DECLARE_BITMAP(host_homes, GEN9_HOST_GGTT_PAGES);
-	/** @spare_windows: windows without a user */
-	struct list_head spare_windows;
-	/** @spares_lock: a thread that gets it knows that the addresses of freed spares are free */
-	struct mutex spares_lock;
+	/** @client_ranges: pages of it that only one client gets */
+	DECLARE_BITMAP(client_ranges, GEN9_HOST_GGTT_PAGES);
+	/** @window_cache: windows without a user */
+	struct list_head window_cache;
+	/** @cache_lock: a thread that gets it knows that addresses of freed windows are free */
+	struct mutex cache_lock;
 	/** @taken_pages: number of pages that windows with a user have or are about to have */
 	unsigned int taken_pages;
-	/** @claimed_pages: sum of what clients have not taken of their shares */
-	unsigned int claimed_pages;
-	/** @home_pages: sum of the shares */
-	unsigned int home_pages;
+	/** @unused_share_pages: sum of what clients have not taken of their shares */
+	unsigned int unused_share_pages;
+	/** @share_pages: sum of the shares */
+	unsigned int share_pages;
 
 	/** @frequency_lock: protects the members below */
 	spinlock_t frequency_lock;
@@ -469,7 +469,7 @@ struct gen9 {
  * their entries.
  */
 struct gen9_part {
-	/** @node: in gen9.vacant_parts if it has no client */
+	/** @node: in gen9.unused_parts if it has no client */
 	struct list_head node;
 	/**
 	 * @scratch: page for addresses without an entry. Entries of the GGTT cannot forbid stores,
@@ -517,15 +517,15 @@ struct gen9_client {
 	unsigned int invalidations;
 	/** @invalidations_tick: see @invalidations; of jiffies */
 	unsigned long invalidations_tick;
-	/** @share: number of pages of its home; changes only while it has no window */
+	/** @share: number of pages of its client ranges; changes only while it has no window */
 	unsigned int share;
 	/**
 	 * @taken: number of pages of its windows that have addresses; protected by gen9.window_lock
 	 */
 	unsigned int taken;
-	/** @spares: number of pages of its spares; as @taken */
-	unsigned int spares;
-	/** @address_waiters: number of its threads that need the addresses of spares; as @taken */
+	/** @cached: number of pages of its cached windows; as @taken */
+	unsigned int cached;
+	/** @address_waiters: threads of it that need addresses of cached windows; as @taken */
 	unsigned int address_waiters;
 };
 
@@ -664,7 +664,7 @@ void gen9_window_unmap(struct gen9 *gpu, struct gen9_window *window);
 int gen9_window_map(struct gen9 *gpu, struct gen9_window *window);
 /* Test whether @client could get windows of @pages pages in all. */
 bool gen9_windows_have_room(struct gen9_client *client, unsigned int pages);
-/* The home and the claims of a client begin and end. It has no window. Its ranges are set. */
+/* A client's ranges and share begin and end. It has no window. Its part of the GGTT is set. */
 void gen9_windows_add_client(struct gen9_client *client);
 void gen9_windows_remove_client(struct gen9_client *client);
 

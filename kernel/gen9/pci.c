@@ -289,13 +289,13 @@ static struct gen9 *gpu_alloc(struct pci_dev *pdev, enum gen9_platform platform)
 	mutex_init(&gpu->control);
 	spin_lock_init(&gpu->tlb_lock);
 	mutex_init(&gpu->parts_lock);
-	mutex_init(&gpu->spares_lock);
+	mutex_init(&gpu->cache_lock);
 	spin_lock_init(&gpu->window_lock);
 	spin_lock_init(&gpu->clock_lock);
 	spin_lock_init(&gpu->frequency_lock);
 	INIT_DELAYED_WORK(&gpu->frequency_work, gen9_frequency_work);
-	INIT_LIST_HEAD(&gpu->spare_windows);
-	INIT_LIST_HEAD(&gpu->vacant_parts);
+	INIT_LIST_HEAD(&gpu->window_cache);
+	INIT_LIST_HEAD(&gpu->unused_parts);
 	ratelimit_state_init(&gpu->unreliable, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
 	return gpu;
 }

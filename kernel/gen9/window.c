@@ -9,16 +9,17 @@
  * in use. So each client has a share of the pages, in proportion to its part of the GGTT. It can
  * take more, as long as enough is left for the shares of all others.
  *
- * A window needs consecutive addresses, so a share is not only a number: it is a home, one range of
- * addresses for each range of the client's part. Parts do not overlap, so homes do not. Windows in
- * a home are for its client only, so other clients cannot fragment it. What a client borrows is in
- * no home. Addresses that were borrowed before a new client's home contained them stay borrowed
- * until their window is freed.
+ * A window needs consecutive addresses, so a share is not only a number: it is a client range of
+ * addresses for each range of the client's part. Parts do not overlap, so client ranges do not.
+ * Windows in a client range are for its client only, so other clients cannot fragment it. What a
+ * client borrows is in no client range. Addresses that were borrowed before a new client's range
+ * contained them stay borrowed until their window is freed.
  *
- * A client gets its own spares only. The number of their pages is divided like the shares, so no
- * client makes another one allocate at each submission. A window that is given back replaces the
- * oldest spares of its client, whose sizes may not be in use any more. Spares of others are freed
- * for their addresses only: how much memory a client has is no matter of others.
+ * Windows that are given back are cached. A client gets its own cached windows only. The number of
+ * their pages is divided like the shares, so no client makes another one allocate at each
+ * submission. A new one replaces the oldest ones of its client, whose sizes may not be in use any
+ * more. Those of others are freed for their addresses only: how much memory a client has is no
+ * matter of others.
  *
  * Guests' threads get and give back windows, too. They may be throttled, so nothing is allocated,
  * mapped or flushed with the lock held.
@@ -29,16 +30,16 @@
 #include <linux/vmalloc.h>
 #include "gen9.h"
 
-#define SPARE_PAGES_MAX 2048
+#define CACHE_PAGES_MAX 2048
 /* The last page of the GGTT stays the scratch page. */
 #define PAGES_END (GEN9_HOST_GGTT_PAGES - 1)
-/* The pages that clients share: all but spares, whose addresses so need not be waited for. */
-#define USABLE_PAGES (PAGES_END - SPARE_PAGES_MAX)
-/* The first page of a home. The host takes its windows first, so theirs are below. */
-#define HOMES_START SPARE_PAGES_MAX
+/* The pages that clients share: all but the cache's, whose addresses so need not be waited for. */
+#define USABLE_PAGES (PAGES_END - CACHE_PAGES_MAX)
+/* The first page of a client range. The host takes its windows first, so theirs are below. */
+#define CLIENT_RANGES_START CACHE_PAGES_MAX
 
 /* Pages of the host's part of the GGTT. */
-struct home {
+struct client_range {
 	unsigned int start, end;
 };
 
@@ -47,20 +48,21 @@ static u64 host_index(const struct gen9 *gpu)
 	return (gpu->ggtt_bytes - GEN9_HOST_GGTT_BYTES) >> GHYVI_PAGE_SHIFT;
 }
 
-/* It never decreases, so ranges that do not overlap have homes that do not. */
-static unsigned int home_index(const struct gen9 *gpu, u64 address)
+/* It never decreases, so the client ranges of ranges that do not overlap do not, either. */
+static unsigned int range_index(const struct gen9 *gpu, u64 address)
 {
-	return HOMES_START + (unsigned int)div64_u64(USABLE_PAGES * address, gpu->ggtt_bytes);
+	return CLIENT_RANGES_START +
+	       (unsigned int)div64_u64(USABLE_PAGES * address, gpu->ggtt_bytes);
 }
 
-/* The part of the client's home for its range @i. */
-static struct home home_of(const struct gen9_client *client, unsigned int i)
+/* The client range for range @i of the client's part. */
+static struct client_range client_range_of(const struct gen9_client *client, unsigned int i)
 {
 	const struct ghyvi_range *range = &client->base.params.ggtt[i];
 
-	return (struct home){
-		.start = home_index(client->gpu, range->start),
-		.end = home_index(client->gpu, range->start + range->bytes),
+	return (struct client_range){
+		.start = range_index(client->gpu, range->start),
+		.end = range_index(client->gpu, range->start + range->bytes),
 	};
 }
 
@@ -79,19 +81,19 @@ static void *map_pages(const struct gen9_window *window)
 	return cpu;
 }
 
-static unsigned long find_outside_homes(struct gen9 *gpu, unsigned int pages)
+static unsigned long find_outside_client_ranges(struct gen9 *gpu, unsigned int pages)
 {
-	unsigned long at = 0, home;
+	unsigned long at = 0, reserved;
 
 	lockdep_assert_held(&gpu->window_lock);
 	for (;;) {
 		at = bitmap_find_next_zero_area(gpu->host_used, PAGES_END, at, pages, 0);
 		if (at >= PAGES_END)
 			return PAGES_END;
-		home = find_next_bit(gpu->host_homes, at + pages, at);
-		if (home >= at + pages)
+		reserved = find_next_bit(gpu->client_ranges, at + pages, at);
+		if (reserved >= at + pages)
 			return at;
-		at = find_next_zero_bit(gpu->host_homes, PAGES_END, home);
+		at = find_next_zero_bit(gpu->client_ranges, PAGES_END, reserved);
 	}
 }
 
@@ -104,13 +106,13 @@ static unsigned long find_addresses(struct gen9 *gpu, const struct gen9_client *
 
 	lockdep_assert_held(&gpu->window_lock);
 	for (i = 0; client && i < client->base.params.nr_ggtt; i++) {
-		struct home home = home_of(client, i);
+		struct client_range range = client_range_of(client, i);
 
-		at = bitmap_find_next_zero_area(gpu->host_used, home.end, home.start, pages, 0);
-		if (at < home.end)
+		at = bitmap_find_next_zero_area(gpu->host_used, range.end, range.start, pages, 0);
+		if (at < range.end)
 			return at;
 	}
-	return find_outside_homes(gpu, pages);
+	return find_outside_client_ranges(gpu, pages);
 }
 
 /* Returns 0, -ENOSPC. */
@@ -190,7 +192,7 @@ static void window_destroy(struct gen9 *gpu, struct gen9_window *window)
 }
 
 /* The pages that are kept for @client. */
-static unsigned int claim_of(const struct gen9_client *client)
+static unsigned int unused_share(const struct gen9_client *client)
 {
 	return client->share > client->taken ? client->share - client->taken : 0;
 }
@@ -198,8 +200,9 @@ static unsigned int claim_of(const struct gen9_client *client)
 static bool may_take(const struct gen9 *gpu, const struct gen9_client *client, unsigned int pages)
 {
 	lockdep_assert_held(&gpu->window_lock);
-	return !client || pages <= claim_of(client) ||
-	       pages + gpu->taken_pages + gpu->claimed_pages - claim_of(client) <= USABLE_PAGES;
+	return !client || pages <= unused_share(client) ||
+	       pages + gpu->taken_pages + gpu->unused_share_pages - unused_share(client) <=
+		       USABLE_PAGES;
 }
 
 static void count_pages(struct gen9 *gpu, struct gen9_client *client, int pages)
@@ -208,12 +211,12 @@ static void count_pages(struct gen9 *gpu, struct gen9_client *client, int pages)
 	gpu->taken_pages += pages;
 	if (!client)
 		return;
-	gpu->claimed_pages -= claim_of(client);
+	gpu->unused_share_pages -= unused_share(client);
 	client->taken += pages;
-	gpu->claimed_pages += claim_of(client);
+	gpu->unused_share_pages += unused_share(client);
 }
 
-/* Test whether the addresses are in the client's home, or in none. */
+/* Test whether the addresses are in a range of the client, or of none. */
 static bool may_have(const struct gen9 *gpu, const struct gen9_client *client,
 		     const struct gen9_window *window)
 {
@@ -222,80 +225,80 @@ static bool may_have(const struct gen9 *gpu, const struct gen9_client *client,
 
 	lockdep_assert_held(&gpu->window_lock);
 	for (i = 0; client && i < client->base.params.nr_ggtt; i++) {
-		struct home home = home_of(client, i);
+		struct client_range range = client_range_of(client, i);
 
-		if (start >= home.start && end <= home.end)
+		if (start >= range.start && end <= range.end)
 			return true;
 	}
-	return find_next_bit(gpu->host_homes, end, start) >= end;
+	return find_next_bit(gpu->client_ranges, end, start) >= end;
 }
 
-static void spare_remove(struct gen9_window *window)
+static void cache_remove(struct gen9_window *window)
 {
 	list_del_init(&window->node);
-	window->client->spares -= window->pages;
+	window->client->cached -= window->pages;
 }
 
-/* The number of pages that spares of the client may have. */
-static unsigned int spares_part(const struct gen9 *gpu, const struct gen9_client *client)
+/* The number of pages that cached windows of the client may have. */
+static unsigned int cache_quota(const struct gen9 *gpu, const struct gen9_client *client)
 {
-	return client->share ? SPARE_PAGES_MAX * client->share / gpu->home_pages : 0;
+	return client->share ? CACHE_PAGES_MAX * client->share / gpu->share_pages : 0;
 }
 
-static bool may_spare(const struct gen9 *gpu, const struct gen9_window *window)
+static bool may_cache(const struct gen9 *gpu, const struct gen9_window *window)
 {
 	const struct gen9_client *client = window->client;
 
 	lockdep_assert_held(&gpu->window_lock);
 	return client && !client->address_waiters && may_have(gpu, client, window) &&
-	       window->pages <= spares_part(gpu, client);
+	       window->pages <= cache_quota(gpu, client);
 }
 
-/* Move spares of the client, the oldest first, to @spares until it may have @pages more. */
-static void evict_spares(struct gen9 *gpu, const struct gen9_client *client, unsigned int pages,
-			 struct list_head *spares)
+/* Move cached windows of the client, the oldest first, to @evicted until @pages have room. */
+static void evict_cached(struct gen9 *gpu, const struct gen9_client *client, unsigned int pages,
+			 struct list_head *evicted)
 {
 	struct gen9_window *window, *newer;
 
 	lockdep_assert_held(&gpu->window_lock);
-	list_for_each_entry_safe_reverse(window, newer, &gpu->spare_windows, node) {
-		if (client->spares + pages <= spares_part(gpu, client))
+	list_for_each_entry_safe_reverse(window, newer, &gpu->window_cache, node) {
+		if (client->cached + pages <= cache_quota(gpu, client))
 			return;
 		if (window->client != client)
 			continue;
-		spare_remove(window);
-		list_add(&window->node, spares);
+		cache_remove(window);
+		list_add(&window->node, evicted);
 	}
 }
 
-/* What free_spares() frees. */
-enum spares {
-	SPARES_OF_CLIENT, /* all of the client */
-	SPARES_FOR_CLIENT, /* those of any client whose addresses the client may have */
-	SPARES_IN_EXCESS, /* those that their clients may not have any more */
+/* What free_cached() frees. */
+enum cached {
+	CACHED_OF_CLIENT, /* all of the client */
+	CACHED_FOR_CLIENT, /* those of any client whose addresses the client may have */
+	CACHED_IN_EXCESS, /* those that their clients may not have any more */
 };
 
 static bool must_free(const struct gen9 *gpu, const struct gen9_client *client,
-		      const struct gen9_window *spare, enum spares which)
+		      const struct gen9_window *window, enum cached which)
 {
 	switch (which) {
-	case SPARES_OF_CLIENT:
-		return spare->client == client;
-	case SPARES_FOR_CLIENT:
-		return may_have(gpu, client, spare);
+	case CACHED_OF_CLIENT:
+		return window->client == client;
+	case CACHED_FOR_CLIENT:
+		return may_have(gpu, client, window);
 	default:
-		return !may_have(gpu, spare->client, spare) ||
-		       spare->client->spares > spares_part(gpu, spare->client);
+		return !may_have(gpu, window->client, window) ||
+		       window->client->cached > cache_quota(gpu, window->client);
 	}
 }
 
 static bool has_excess(const struct gen9 *gpu)
 {
-	const struct gen9_window *spare;
+	const struct gen9_window *window;
 
 	lockdep_assert_held(&gpu->window_lock);
-	list_for_each_entry(spare, &gpu->spare_windows, node)
-		if (must_free(gpu, spare->client, spare, SPARES_IN_EXCESS))
+	list_for_each_entry(window, &gpu->window_cache, node)
+		if (must_free(gpu, window->client, window, CACHED_IN_EXCESS))
 			return true;
 	return false;
 }
@@ -310,43 +313,43 @@ static void destroy_windows(struct gen9 *gpu, struct list_head *windows)
 	}
 }
 
-static void free_spares(struct gen9 *gpu, const struct gen9_client *client, enum spares which)
+static void free_cached(struct gen9 *gpu, const struct gen9_client *client, enum cached which)
 {
 	struct gen9_window *window, *newer;
-	LIST_HEAD(spares);
+	LIST_HEAD(evicted);
 
-	mutex_lock(&gpu->spares_lock);
+	mutex_lock(&gpu->cache_lock);
 	spin_lock(&gpu->window_lock);
-	list_for_each_entry_safe_reverse(window, newer, &gpu->spare_windows, node) {
+	list_for_each_entry_safe_reverse(window, newer, &gpu->window_cache, node) {
 		if (!must_free(gpu, client, window, which))
 			continue;
-		spare_remove(window);
-		list_add(&window->node, &spares);
+		cache_remove(window);
+		list_add(&window->node, &evicted);
 	}
 	spin_unlock(&gpu->window_lock);
-	destroy_windows(gpu, &spares);
-	mutex_unlock(&gpu->spares_lock);
+	destroy_windows(gpu, &evicted);
+	mutex_unlock(&gpu->cache_lock);
 }
 
-struct spares_call {
+struct cache_call {
 	struct work_struct work;
 	const struct gen9_client *client;
-	enum spares which;
+	enum cached which;
 };
 
-static void spares_work(struct work_struct *work)
+static void cache_work(struct work_struct *work)
 {
-	struct spares_call *call = container_of(work, struct spares_call, work);
+	struct cache_call *call = container_of(work, struct cache_call, work);
 
-	free_spares(call->client->gpu, call->client, call->which);
+	free_cached(call->client->gpu, call->client, call->which);
 }
 
 /* Others may wait for their addresses, and a guest's thread might be throttled with them. */
-static void let_free_spares(const struct gen9_client *client, enum spares which)
+static void let_free_cached(const struct gen9_client *client, enum cached which)
 {
-	struct spares_call call = { .client = client, .which = which };
+	struct cache_call call = { .client = client, .which = which };
 
-	gen9_worker_call(client->gpu, &call.work, spares_work);
+	gen9_worker_call(client->gpu, &call.work, cache_work);
 }
 
 static void count_waiter(struct gen9 *gpu, struct gen9_client *client, int change)
@@ -357,47 +360,47 @@ static void count_waiter(struct gen9 *gpu, struct gen9_client *client, int chang
 }
 
 /*
- * The addresses that are left may be too short. The client's other threads could fill its home with
- * spares again, so they keep none until have_spares().
+ * The addresses that are left may be too short. The client's other threads could fill its ranges
+ * with cached windows again, so they cache none until cache_resume().
  */
-static void drop_spares(struct gen9 *gpu, struct gen9_client *client)
+static void cache_stop(struct gen9 *gpu, struct gen9_client *client)
 {
 	count_waiter(gpu, client, 1);
-	let_free_spares(client, SPARES_FOR_CLIENT);
+	let_free_cached(client, CACHED_FOR_CLIENT);
 }
 
-static void have_spares(struct gen9 *gpu, struct gen9_client *client)
+static void cache_resume(struct gen9 *gpu, struct gen9_client *client)
 {
 	count_waiter(gpu, client, -1);
 }
 
-/* Spares are freed for what they have and the window needs: addresses, or memory of the client. */
-static struct gen9_window *create_without_spares(struct gen9 *gpu, struct gen9_client *client,
-						 unsigned int pages, int err)
+/* Cached windows are freed for what the new one needs: addresses, or memory of the client. */
+static struct gen9_window *create_without_cache(struct gen9 *gpu, struct gen9_client *client,
+						unsigned int pages, int err)
 {
 	struct gen9_window *window;
 
 	if (err == -ENOMEM) {
-		let_free_spares(client, SPARES_OF_CLIENT);
+		let_free_cached(client, CACHED_OF_CLIENT);
 		return window_create(gpu, client, pages);
 	}
-	drop_spares(gpu, client);
+	cache_stop(gpu, client);
 	window = window_create(gpu, client, pages);
-	have_spares(gpu, client);
+	cache_resume(gpu, client);
 	return window;
 }
 
-static struct gen9_window *spare_find(struct gen9 *gpu, const struct gen9_client *client,
+static struct gen9_window *cache_find(struct gen9 *gpu, const struct gen9_client *client,
 				      unsigned int pages)
 {
 	struct gen9_window *window;
 
 	lockdep_assert_held(&gpu->window_lock);
-	list_for_each_entry(window, &gpu->spare_windows, node) {
+	list_for_each_entry(window, &gpu->window_cache, node) {
 		if (window->client != client || window->pages != pages ||
 		    !may_have(gpu, client, window))
 			continue;
-		spare_remove(window);
+		cache_remove(window);
 		return window;
 	}
 	return NULL;
@@ -414,11 +417,11 @@ struct gen9_window *gen9_window_get(struct gen9 *gpu, struct gen9_client *client
 		return NULL;
 	}
 	count_pages(gpu, client, pages);
-	window = spare_find(gpu, client, pages);
+	window = cache_find(gpu, client, pages);
 	spin_unlock(&gpu->window_lock);
 	window = window ?: window_create(gpu, client, pages);
 	if (IS_ERR(window) && client)
-		window = create_without_spares(gpu, client, pages, PTR_ERR(window));
+		window = create_without_cache(gpu, client, pages, PTR_ERR(window));
 	if (!IS_ERR(window)) {
 		window->client = client;
 		return window;
@@ -451,9 +454,9 @@ int gen9_window_map(struct gen9 *gpu, struct gen9_window *window)
 		return err;
 	err = take_addresses(gpu, client, window);
 	if (err) {
-		drop_spares(gpu, client);
+		cache_stop(gpu, client);
 		err = take_addresses(gpu, client, window);
-		have_spares(gpu, client);
+		cache_resume(gpu, client);
 	}
 	if (!err)
 		return 0;
@@ -464,27 +467,27 @@ int gen9_window_map(struct gen9 *gpu, struct gen9_window *window)
 }
 
 /*
- * Make the window the newest spare, or find that it cannot be one. Windows that have to be
+ * Cache the window as the newest one, or find that it cannot be cached. Windows that have to be
  * destroyed are moved to @rest. Until they are they count as taken: their addresses are not free.
  * Returns the number of their pages.
  */
-static unsigned int spare_add(struct gen9 *gpu, struct gen9_window *window, struct list_head *rest)
+static unsigned int cache_add(struct gen9 *gpu, struct gen9_window *window, struct list_head *rest)
 {
 	struct gen9_client *client = window->client;
-	struct gen9_window *spare;
+	struct gen9_window *evicted;
 	unsigned int pages = 0;
 
 	lockdep_assert_held(&gpu->window_lock);
-	if (!may_spare(gpu, window)) {
+	if (!may_cache(gpu, window)) {
 		list_add(&window->node, rest);
 		return window->pages;
 	}
-	evict_spares(gpu, client, window->pages, rest);
-	list_for_each_entry(spare, rest, node)
-		pages += spare->pages;
+	evict_cached(gpu, client, window->pages, rest);
+	list_for_each_entry(evicted, rest, node)
+		pages += evicted->pages;
 	count_pages(gpu, client, (int)pages - (int)window->pages);
-	list_add(&window->node, &gpu->spare_windows);
-	client->spares += window->pages;
+	list_add(&window->node, &gpu->window_cache);
+	client->cached += window->pages;
 	return pages;
 }
 
@@ -503,7 +506,7 @@ void gen9_window_put(struct gen9 *gpu, struct gen9_window *window)
 	client = window->client;
 	list_del_init(&window->node);
 	spin_lock(&gpu->window_lock);
-	pages = spare_add(gpu, window, &rest);
+	pages = cache_add(gpu, window, &rest);
 	spin_unlock(&gpu->window_lock);
 	if (!pages)
 		return;
@@ -532,17 +535,17 @@ void gen9_windows_add_client(struct gen9_client *client)
 	client->share = 0;
 	spin_lock(&gpu->window_lock);
 	for (i = 0; i < client->base.params.nr_ggtt; i++) {
-		struct home home = home_of(client, i);
+		struct client_range range = client_range_of(client, i);
 
-		bitmap_set(gpu->host_homes, home.start, home.end - home.start);
-		client->share += home.end - home.start;
+		bitmap_set(gpu->client_ranges, range.start, range.end - range.start);
+		client->share += range.end - range.start;
 	}
-	gpu->home_pages += client->share;
-	gpu->claimed_pages += claim_of(client);
+	gpu->share_pages += client->share;
+	gpu->unused_share_pages += unused_share(client);
 	excess = has_excess(gpu);
 	spin_unlock(&gpu->window_lock);
 	if (excess)
-		let_free_spares(client, SPARES_IN_EXCESS);
+		let_free_cached(client, CACHED_IN_EXCESS);
 }
 
 void gen9_windows_remove_client(struct gen9_client *client)
@@ -550,15 +553,15 @@ void gen9_windows_remove_client(struct gen9_client *client)
 	struct gen9 *gpu = client->gpu;
 	unsigned int i;
 
-	let_free_spares(client, SPARES_OF_CLIENT);
+	let_free_cached(client, CACHED_OF_CLIENT);
 	spin_lock(&gpu->window_lock);
 	WARN_ON_ONCE(client->taken);
-	gpu->home_pages -= client->share;
-	gpu->claimed_pages -= claim_of(client);
+	gpu->share_pages -= client->share;
+	gpu->unused_share_pages -= unused_share(client);
 	for (i = 0; i < client->base.params.nr_ggtt; i++) {
-		struct home home = home_of(client, i);
+		struct client_range range = client_range_of(client, i);
 
-		bitmap_clear(gpu->host_homes, home.start, home.end - home.start);
+		bitmap_clear(gpu->client_ranges, range.start, range.end - range.start);
 	}
 	spin_unlock(&gpu->window_lock);
 }

@@ -33,17 +33,17 @@ static u32 skl_symbol_khz(struct ghyvi_vgpu *vgpu)
 
 static void skl_get_plane(struct ghyvi_vgpu *vgpu, unsigned int number, struct ghyvi_plane *plane)
 {
-	u32 at = number * PLANE_NEXT_BYTES;
+	u32 offset = number * PLANE_NEXT_BYTES;
 
 	*plane = (struct ghyvi_plane){
-		.control = vgpu_pipe_get(vgpu, PLANE_CTL_1_A + at),
-		.stride = vgpu_pipe_get(vgpu, PLANE_STRIDE_1_A + at),
-		.position = vgpu_pipe_get(vgpu, PLANE_POS_1_A + at),
-		.size = vgpu_pipe_get(vgpu, PLANE_SIZE_1_A + at),
-		.surface = vgpu_pipe_get(vgpu, PLANE_SURF_1_A + at),
-		.offset = vgpu_pipe_get(vgpu, PLANE_OFFSET_1_A + at),
-		.key_mask = vgpu_pipe_get(vgpu, PLANE_KEYMSK_1_A + at),
-		.key_max = vgpu_pipe_get(vgpu, PLANE_KEYMAX_1_A + at),
+		.control = vgpu_pipe_get(vgpu, PLANE_CTL_1_A + offset),
+		.stride = vgpu_pipe_get(vgpu, PLANE_STRIDE_1_A + offset),
+		.position = vgpu_pipe_get(vgpu, PLANE_POS_1_A + offset),
+		.size = vgpu_pipe_get(vgpu, PLANE_SIZE_1_A + offset),
+		.surface = vgpu_pipe_get(vgpu, PLANE_SURF_1_A + offset),
+		.offset = vgpu_pipe_get(vgpu, PLANE_OFFSET_1_A + offset),
+		.key_mask = vgpu_pipe_get(vgpu, PLANE_KEYMSK_1_A + offset),
+		.key_max = vgpu_pipe_get(vgpu, PLANE_KEYMAX_1_A + offset),
 	};
 }
 

@@ -266,12 +266,12 @@ static void draw_linear(struct reader *reader, const struct surface *surface,
 /* Where byte @x of row @row of a Y or Yf tile is. */
 static u32 in_y_tile(const struct surface *surface, u32 x, u32 row)
 {
-	u32 column = x / Y_COLUMN_BYTES, at = x % Y_COLUMN_BYTES;
+	u32 column = x / Y_COLUMN_BYTES, offset = x % Y_COLUMN_BYTES;
 
 	if (!surface->yf)
-		return column * Y_COLUMN_PAGE_BYTES + row * Y_COLUMN_BYTES + at;
+		return column * Y_COLUMN_PAGE_BYTES + row * Y_COLUMN_BYTES + offset;
 	/* From bit 7 on, bits of the column and of the row take turns. */
-	return at | (row & 7) << 4 | (column & 1) << 7 | (row & 8) << 5 | (column & 2) << 8 |
+	return offset | (row & 7) << 4 | (column & 1) << 7 | (row & 8) << 5 | (column & 2) << 8 |
 	       (row & 16) << 6 | (column & 4) << 9;
 }
 

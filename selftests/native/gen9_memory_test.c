@@ -298,8 +298,8 @@ static void expect_one_entry(u32 first, u32 bytes)
 		assert_int_equal(table[i], table[0]);
 }
 
-/* One of them drops the vacant part, of which the other one has the rest. */
-static void clients_divide_a_vacant_part_at_the_same_time(void **state)
+/* One of them drops the unused part, of which the other one has the rest. */
+static void clients_divide_an_unused_part_at_the_same_time(void **state)
 {
 	struct ghyvi_pgpu_client *lower_half;
 
@@ -328,7 +328,7 @@ int main(int argc, char **argv)
 		TEST(prefetch_behind_a_ring_hits_valid_entries),
 		TEST(invalidation_reaches_each_used_tlb),
 		TEST(client_is_moved_to_other_ranges),
-		TEST(clients_divide_a_vacant_part_at_the_same_time),
+		TEST(clients_divide_an_unused_part_at_the_same_time),
 	};
 
 	if (!parse_options(argc, argv))

@@ -148,7 +148,7 @@ static void fragmenting_client_leaves_others_their_long_windows(void **state)
 
 static struct windows given_back;
 
-static void give_back_as_spares_are_freed(struct page *page)
+static void give_back_as_windows_are_freed(struct page *page)
 {
 	if (!gen9_shim_in_work)
 		return;
@@ -157,7 +157,7 @@ static void give_back_as_spares_are_freed(struct page *page)
 }
 
 /* By another thread of the client, which needs the addresses. */
-static void no_spare_replaces_those_that_are_freed_for_their_addresses(void **state)
+static void nothing_is_cached_while_windows_are_freed_for_their_addresses(void **state)
 {
 	static struct windows hostile, long_ones;
 
@@ -167,7 +167,7 @@ static void no_spare_replaces_those_that_are_freed_for_their_addresses(void **st
 	assert_true(take_window(&long_ones, 1024));
 	assert_true(take_window(&given_back, 512));
 	put_windows(&long_ones, 1);
-	gen9_shim_freed = give_back_as_spares_are_freed;
+	gen9_shim_freed = give_back_as_windows_are_freed;
 	assert_true(take_window(&long_ones, 1100));
 	assert_null(gen9_shim_freed);
 	put_windows(&long_ones, 1);
@@ -188,7 +188,7 @@ static u32 address_for(struct ghyvi_pgpu_client *client, unsigned int pages)
 	return address;
 }
 
-static void spare_in_a_home_is_its_clients(void **state)
+static void cached_window_in_a_client_range_is_its_clients(void **state)
 {
 	struct ghyvi_pgpu_client *first = client_with(0x40000000);
 	struct ghyvi_pgpu_client *second = client_with(0x50000000);
@@ -209,7 +209,7 @@ static void note_freed(struct page *page)
 }
 
 /* One that gives back all that it can get, again and again. */
-static void greedy_client_leaves_others_their_spares(void **state)
+static void greedy_client_leaves_others_their_cached_windows(void **state)
 {
 	struct ghyvi_pgpu_client *greedy = client_with(0x40000000);
 	struct ghyvi_pgpu_client *modest = client_with(0x50000000);
@@ -228,14 +228,14 @@ static void greedy_client_leaves_others_their_spares(void **state)
 		gen9_shim_freed = NULL;
 		assert_int_equal(freed_by_works + freed_by_others, 0);
 	}
-	assert_in_range(gen9_client(greedy)->spares, 1, 1024);
+	assert_in_range(gen9_client(greedy)->cached, 1, 1024);
 	ops->client_destroy(modest);
 	ops->client_destroy(greedy);
-	assert_true(list_empty(&gen9_of(pgpu)->spare_windows));
+	assert_true(list_empty(&gen9_of(pgpu)->window_cache));
 }
 
-/* Its share, too. Its former home is that of the next client there. */
-static void moved_client_has_its_home_at_its_new_ranges(void **state)
+/* Its share, too. Its former range is that of the next client there. */
+static void moved_client_has_its_range_at_its_new_place(void **state)
 {
 	const struct ghyvi_range half = { 0x50000000, SHARE_BYTES / 2 };
 	struct ghyvi_pgpu_client *moved = client_with(0x40000000), *next;
@@ -300,23 +300,23 @@ static void context_without_addresses_is_destroyed(void **state)
 }
 
 /* Their clients would have to allocate and map them again. */
-static void spares_that_do_not_help_are_kept(void **state)
+static void cached_windows_that_do_not_help_are_kept(void **state)
 {
 	struct ghyvi_pgpu_client *busy = client_with(0x40000000);
 	static struct windows hostile, windows;
 
 	windows.client = gen9_client(client_with(0x50000000));
 	hostile.client = gen9_client(client_with(0x60000000));
-	address_for(busy, 300); /* a spare in its home */
+	address_for(busy, 300); /* cached, in its range */
 	fragment(&hostile);
 	assert_true(take_window(&windows, 600));
 	assert_true(take_window(&windows, 600));
 	assert_true(take_window(&windows, 600));
 	put_windows(&windows, 1);
-	assert_int_equal(windows.client->spares, 600); /* between shorter ones */
+	assert_int_equal(windows.client->cached, 600); /* between shorter ones */
 	assert_true(take_window(&windows, 1250));
-	assert_int_equal(windows.client->spares, 0);
-	assert_int_equal(gen9_client(busy)->spares, 300);
+	assert_int_equal(windows.client->cached, 0);
+	assert_int_equal(gen9_client(busy)->cached, 300);
 	put_windows(&windows, 1);
 	put_windows(&hostile, 1);
 	ops->client_destroy(&hostile.client->base);
@@ -325,33 +325,33 @@ static void spares_that_do_not_help_are_kept(void **state)
 }
 
 /* Which is little if its memory cgroup is small. The addresses would help the client. */
-static void client_without_memory_leaves_others_their_spares(void **state)
+static void client_without_memory_leaves_others_their_cached_windows(void **state)
 {
 	struct ghyvi_pgpu_client *other = client_with(0x50000000);
 	static struct windows busy;
 
 	busy.client = gen9_client(client_with(0x40000000));
 	assert_true(take_window(&busy, 1700));
-	address_for(&busy.client->base, 600); /* a spare in no home */
+	address_for(&busy.client->base, 600); /* cached, in no client range */
 	address_for(other, 64);
 	shim_fail_allocs(2, 1); /* a page of the next window */
 	address_for(other, 500);
 	assert_int_equal(shim_failed_allocs(), 1);
 	shim_fail_allocs(0, 0);
-	assert_int_equal(busy.client->spares, 600);
-	assert_int_equal(gen9_client(other)->spares, 500); /* its own memory might have helped */
+	assert_int_equal(busy.client->cached, 600);
+	assert_int_equal(gen9_client(other)->cached, 500); /* its own memory might have helped */
 	put_windows(&busy, 1);
 	ops->client_destroy(other);
 	ops->client_destroy(&busy.client->base);
 }
 
-static unsigned int spares_part_of(const struct gen9_client *client)
+static unsigned int cache_quota_of(const struct gen9_client *client)
 {
-	return 2048 * client->share / gen9_of(pgpu)->home_pages;
+	return 2048 * client->share / gen9_of(pgpu)->share_pages;
 }
 
 /* The sizes that a client uses change with what it does. */
-static void new_spare_replaces_the_oldest_ones(void **state)
+static void new_window_replaces_the_oldest_cached_ones(void **state)
 {
 	struct ghyvi_pgpu_client *client = client_with(0x40000000);
 	static struct windows windows;
@@ -359,7 +359,7 @@ static void new_spare_replaces_the_oldest_ones(void **state)
 	u32 address;
 
 	windows.client = gen9_client(client);
-	part = spares_part_of(windows.client);
+	part = cache_quota_of(windows.client);
 	for (i = 0; i < part / 100; i++)
 		assert_true(take_window(&windows, 100));
 	put_windows(&windows, 1);
@@ -375,39 +375,39 @@ static void new_spare_replaces_the_oldest_ones(void **state)
 	}
 	assert_int_equal(shim_made_allocs(), 0);
 	shim_fail_allocs(0, 0);
-	assert_in_range(windows.client->spares, part - 100, part);
+	assert_in_range(windows.client->cached, part - 100, part);
 	assert_int_equal(windows.client->taken, 0);
 	ops->client_destroy(client);
 }
 
 /* Both its part of the pages and its addresses. */
-static void new_client_gets_what_spares_of_others_have_too_much(void **state)
+static void new_client_gets_what_others_have_cached_too_much(void **state)
 {
-	const u32 homes = HOST_GGTT + (2048 << 12);
+	const u32 ranges = HOST_GGTT + (2048 << 12);
 	struct ghyvi_pgpu_client *new;
 	static struct windows windows;
-	unsigned int i, spares;
+	unsigned int i, quota;
 	u32 address;
 
 	windows.client = gen9_client(client_with(0x40000000));
 	do {
 		assert_true(take_window(&windows, 500));
 		address = windows.taken[windows.count - 1]->ggtt;
-	} while (address < homes || address >= homes + (1000 << 12));
+	} while (address < ranges || address >= ranges + (1000 << 12));
 	gen9_window_put(gen9_of(pgpu), windows.taken[--windows.count]);
-	assert_int_equal(windows.client->spares, 500);
+	assert_int_equal(windows.client->cached, 500);
 	new = client_with(0);
-	assert_int_equal(windows.client->spares, 0);
+	assert_int_equal(windows.client->cached, 0);
 	put_windows(&windows, 1);
 	ops->client_destroy(new);
 
 	for (i = 0; i < 20; i++)
 		assert_true(take_window(&windows, 90));
 	put_windows(&windows, 1);
-	assert_int_equal(windows.client->spares, 20 * 90);
+	assert_int_equal(windows.client->cached, 20 * 90);
 	new = client_with(0x50000000);
-	spares = spares_part_of(windows.client);
-	assert_in_range(windows.client->spares, spares - 90, spares);
+	quota = cache_quota_of(windows.client);
+	assert_in_range(windows.client->cached, quota - 90, quota);
 	ops->client_destroy(new);
 	ops->client_destroy(&windows.client->base);
 }
@@ -470,8 +470,8 @@ static void windows_are_taken_while_a_guest_frees_others(void **state)
 	ops->client_destroy(client);
 }
 
-/* Others need the addresses of spares, and the guest's thread may be throttled with them. */
-static void a_guests_thread_frees_no_spares(void **state)
+/* Others need addresses of cached windows, and the guest's thread may be throttled with them. */
+static void a_guests_thread_frees_no_cached_window(void **state)
 {
 	struct ghyvi_pgpu_client *client = client_with(0x40000000);
 	struct ghyvi_pgpu_context *context = ops->context_create(client, GHYVI_RCS, 0);
@@ -572,18 +572,18 @@ int main(int argc, char **argv)
 		TEST(greedy_client_leaves_others_their_share),
 		TEST(greedy_client_takes_no_more_when_others_use_their_share),
 		TEST(fragmenting_client_leaves_others_their_long_windows),
-		TEST(no_spare_replaces_those_that_are_freed_for_their_addresses),
-		TEST(spare_in_a_home_is_its_clients),
-		TEST(greedy_client_leaves_others_their_spares),
-		TEST(moved_client_has_its_home_at_its_new_ranges),
+		TEST(nothing_is_cached_while_windows_are_freed_for_their_addresses),
+		TEST(cached_window_in_a_client_range_is_its_clients),
+		TEST(greedy_client_leaves_others_their_cached_windows),
+		TEST(moved_client_has_its_range_at_its_new_place),
 		TEST(windows_are_taken_while_a_guest_frees_others),
-		TEST(a_guests_thread_frees_no_spares),
+		TEST(a_guests_thread_frees_no_cached_window),
 		TEST(context_keeps_its_state_without_addresses),
 		TEST(context_without_addresses_is_destroyed),
-		TEST(spares_that_do_not_help_are_kept),
-		TEST(client_without_memory_leaves_others_their_spares),
-		TEST(new_spare_replaces_the_oldest_ones),
-		TEST(new_client_gets_what_spares_of_others_have_too_much),
+		TEST(cached_windows_that_do_not_help_are_kept),
+		TEST(client_without_memory_leaves_others_their_cached_windows),
+		TEST(new_window_replaces_the_oldest_cached_ones),
+		TEST(new_client_gets_what_others_have_cached_too_much),
 		TEST(idle_context_keeps_no_batches),
 		TEST(job_that_is_being_extended_keeps_its_windows),
 		TEST(no_worker_waits_for_memory_of_the_guest),
