@@ -211,13 +211,6 @@ static void an_idle_screen_is_not_read_as_a_whole(void **state)
 	assert_true(reads >= HEIGHT);
 }
 
-static u64 now_ns;
-
-static u64 slow_clock(void)
-{
-	return now_ns;
-}
-
 static void slow_read(void)
 {
 	now_ns += 20 * NSEC_PER_MSEC;
@@ -229,8 +222,7 @@ static void a_slow_picture_takes_several_queries(void **state)
 	unsigned int queries;
 	u64 began;
 
-	shim_clock = slow_clock;
-	now_ns = NSEC_PER_SEC;
+	stop_clock();
 	show(WIDTH, HEIGHT);
 	gtt.in_access = slow_read;
 	for (queries = 0; !queries || it.screen.due; queries++) {

@@ -4,12 +4,9 @@
  * computes the expected ones, of pictures that were drawn as a whole.
  */
 #include <zlib.h>
-#include <linux/hrtimer.h>
 #include "vgpu/display_regs.h"
 #include "vgpu_guest.h"
 
-#define PIPE(reg) (GEN8_DE_PIPE_ISR_A + (reg))
-#define USUAL_NS (NSEC_PER_SEC / 60)
 #define WIDTH 200u
 #define HEIGHT 70u /* no multiple of the rows of a band */
 #define SURFACE (HIDDEN_START + 0x100000)
@@ -17,19 +14,8 @@
 #define CURSOR (HIDDEN_START + 0x40000)
 #define WHOLE_PIPE (PIPE_CRC_ENABLE | PIPE_CRC_SOURCE_DMUX_SKL)
 
-static u64 now_ns, access_ns;
+static u64 access_ns;
 static unsigned int accesses;
-
-static u64 test_clock(void)
-{
-	return now_ns;
-}
-
-static unsigned int pass(u64 ns)
-{
-	now_ns += ns;
-	return shim_run_timers();
-}
 
 static void count_access(void)
 {
@@ -42,9 +28,8 @@ static int set_up(int (*profile)(void **state), void **state)
 	int err;
 	u32 i;
 
-	now_ns = NSEC_PER_SEC;
+	stop_clock();
 	access_ns = 0;
-	shim_clock = test_clock;
 	err = profile(state);
 	ghyvi_vgpu_set_display(vgpu, true);
 	ghyvi_vgpu_reset(vgpu);
@@ -82,13 +67,9 @@ static int setup_broadwell(void **state)
 
 static int end(void **state)
 {
-	int ret;
-
 	gtt.in_access = NULL;
 	gtt.unmapped_page = 0;
-	ret = teardown(state);
-	shim_clock = NULL;
-	return ret;
+	return teardown_display(state);
 }
 
 /* As i915's handler does. Returns the CRC; @number: set to that of the frame. */

@@ -8,69 +8,12 @@
 
 #define MONITOR DISPLAY_PORT_BYTES /* the registers of port B follow those of port A */
 #define B PIPE_NEXT_BYTES /* and those of pipe B those of pipe A */
-#define PIPE(reg) (GEN8_DE_PIPE_ISR_A + (reg))
 #define PORT(reg) (GEN8_DE_PORT_ISR + (reg))
-#define SEND                                                                           \
-	(DP_AUX_CH_CTL_SEND_BUSY | DP_AUX_CH_CTL_DONE | DP_AUX_CH_CTL_TIME_OUT_ERROR | \
-	 DP_AUX_CH_CTL_RECEIVE_ERROR | DP_AUX_CH_CTL_INTERRUPT)
-#define USUAL_NS (NSEC_PER_SEC / 60)
-
-static u64 now_ns;
-
-static u64 test_clock(void)
-{
-	return now_ns;
-}
-
-/* Let time pass. Returns how many timers have expired. */
-static unsigned int pass(u64 ns)
-{
-	now_ns += ns;
-	return shim_run_timers();
-}
 
 static int setup_without(void **state)
 {
-	now_ns = NSEC_PER_SEC;
-	shim_clock = test_clock;
+	stop_clock();
 	return setup_gen9(state);
-}
-
-static void switch_on(void)
-{
-	ghyvi_vgpu_set_display(vgpu, true);
-	ghyvi_vgpu_reset(vgpu);
-	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
-	wr(PIPE(IRQ_IMR), ~0u);
-	wr(PIPE(IRQ_IER), GEN8_PIPE_VBLANK | GEN9_PIPE_PLANE1_FLIP_DONE);
-	wr(PORT(IRQ_IMR), ~0u);
-}
-
-static int setup_display(void **state)
-{
-	int err = setup_without(state);
-
-	switch_on();
-	return err;
-}
-
-static int setup_broadwell(void **state)
-{
-	int err;
-
-	now_ns = NSEC_PER_SEC;
-	shim_clock = test_clock;
-	err = setup_gen8(state);
-	switch_on();
-	return err;
-}
-
-static int end(void **state)
-{
-	int ret = teardown(state);
-
-	shim_clock = NULL;
-	return ret;
 }
 
 /* off and on */
@@ -134,29 +77,6 @@ static void a_display_has_pipe_a_and_is_reset_like_the_rest(void **state)
 	assert_int_equal(rd(SDEISR), 0);
 }
 
-static void a_broadwell_has_pipe_b_too_and_its_own_fuses(void **state)
-{
-	assert_int_equal(rd(FUSE_STRAP), IVB_PIPE_C_DISABLE);
-	assert_int_equal(rd(SOUTH_FUSE_STRAP),
-			 SFUSE_STRAP_DDIB_DETECTED | SFUSE_STRAP_CRT_DISABLED);
-	assert_int_equal(rd(SKL_DFSM), 0);
-	assert_int_equal(rd(SDEISR), SDE_PORTB_HOTPLUG_CPT);
-	assert_true(ghyvi_vgpu_traps_page(vgpu, PIPEADSL + B));
-	assert_true(ghyvi_vgpu_traps_page(vgpu, LCPLL_CTL));
-	assert_true(ghyvi_vgpu_traps_page(vgpu, PCH_DP_AUX_CH_CTL_B));
-	assert_true(ghyvi_vgpu_traps_page(vgpu, SBI_CTL_STAT));
-	ghyvi_vgpu_set_display(vgpu, false);
-	assert_int_equal(rd(FUSE_STRAP), FUSE_STRAP_DISPLAY_OFF);
-	assert_int_equal(rd(SOUTH_FUSE_STRAP), 0);
-	assert_int_equal(rd(LCPLL_CTL), 0);
-	wr(LCPLL_CTL, LCPLL_PLL_LOCK | LCPLL_CD_SOURCE_FCLK);
-	assert_int_equal(rd(LCPLL_CTL), LCPLL_PLL_LOCK | LCPLL_CD_SOURCE_FCLK);
-	wr(SBI_CTL_STAT, SBI_BUSY);
-	assert_int_equal(rd(SBI_CTL_STAT), SBI_BUSY);
-	wr(PCH_DP_AUX_CH_CTL_B, DP_AUX_CH_CTL_SEND_BUSY);
-	assert_int_equal(rd(PCH_DP_AUX_CH_CTL_B), DP_AUX_CH_CTL_SEND_BUSY);
-}
-
 /* what is polled */
 
 static void what_is_requested_follows_at_once(void **state)
@@ -195,26 +115,6 @@ static void what_is_requested_follows_at_once(void **state)
 	assert_int_equal(rd(PCH_GMBUS2), 0);
 }
 
-static void clocks_of_a_broadwell_follow_at_once(void **state)
-{
-	assert_int_equal(rd(LCPLL_CTL), LCPLL_PLL_LOCK);
-	wr(LCPLL_CTL, LCPLL_CD_SOURCE_FCLK);
-	assert_int_equal(rd(LCPLL_CTL),
-			 LCPLL_PLL_LOCK | LCPLL_CD_SOURCE_FCLK | LCPLL_CD_SOURCE_FCLK_DONE);
-	wr(LCPLL_CTL, rd(LCPLL_CTL) | LCPLL_PLL_DISABLE);
-	assert_int_equal(rd(LCPLL_CTL),
-			 LCPLL_PLL_DISABLE | LCPLL_CD_SOURCE_FCLK | LCPLL_CD_SOURCE_FCLK_DONE);
-	wr(LCPLL_CTL, 0);
-	assert_int_equal(rd(LCPLL_CTL), LCPLL_PLL_LOCK);
-	wr(SBI_CTL_STAT, 0x600 | SBI_BUSY);
-	assert_int_equal(rd(SBI_CTL_STAT), 0x600);
-	/* i915 warns if a level has no latency, or less than the one before. */
-	assert_in_range(rd(MCH_SSKPD) >> 4 & 0xff, 1, rd(MCH_SSKPD) >> 12 & 0xff);
-	assert_in_range(rd(MCH_SSKPD) >> 12 & 0xff, 1, rd(MCH_SSKPD) >> 20 & 0x1ff);
-	assert_in_range(rd(MCH_SSKPD) >> 20 & 0x1ff, 1, rd(MCH_SSKPD + 4) & 0x1ff);
-	assert_int_not_equal(rd(MCH_SSKPD + 4) >> 24, 0);
-}
-
 static u32 mailbox(u32 command, u32 data)
 {
 	wr(GEN6_PCODE_DATA, data);
@@ -234,33 +134,6 @@ static void the_mailbox_knows_latencies_and_no_memory_clock(void **state)
 }
 
 /* the AUX channel */
-
-/*
- * Send a message on the channel with this control register. Returns the size of the reply, or 0 if
- * there is none.
- */
-static unsigned int aux_by(u32 control, const u8 *message, unsigned int bytes, u8 *reply)
-{
-	u32 data = control + 4, status, i;
-	u8 padded[AUX_BYTES] = {};
-
-	memcpy(padded, message, bytes);
-	for (i = 0; i < AUX_BYTES; i += 4)
-		wr(data + i,
-		   (u32)padded[i] << 24 | padded[i + 1] << 16 | padded[i + 2] << 8 | padded[i + 3]);
-	wr(control, SEND | bytes << DP_AUX_CH_CTL_MESSAGE_SIZE_SHIFT);
-	status = rd(control);
-	assert_false(status & DP_AUX_CH_CTL_SEND_BUSY);
-	assert_true(status & DP_AUX_CH_CTL_DONE);
-	assert_false(status & DP_AUX_CH_CTL_RECEIVE_ERROR);
-	for (i = 0; i < AUX_BYTES; i++)
-		reply[i] = rd(data + (i & ~3u)) >> (24 - 8 * (i & 3));
-	wr(control, status);
-	assert_int_equal(rd(control) & (DP_AUX_CH_CTL_DONE | DP_AUX_CH_CTL_TIME_OUT_ERROR), 0);
-	if (status & DP_AUX_CH_CTL_TIME_OUT_ERROR)
-		return 0;
-	return (status & DP_AUX_CH_CTL_MESSAGE_SIZE_MASK) >> DP_AUX_CH_CTL_MESSAGE_SIZE_SHIFT;
-}
 
 static unsigned int aux_at(u32 port, const u8 *message, unsigned int bytes, u8 *reply)
 {
@@ -372,7 +245,6 @@ static void set_sum(u8 *block)
 	block[i] = -sum;
 }
 
-/* Two blocks: the default EDID, and an extension of CTA-861 with a timing of 3840x2160. */
 /* Users without rights read it. The shim aborts the program at a mutex that is held. */
 static void the_edid_is_read_without_a_lock_that_sleeps(void **state)
 {
@@ -384,6 +256,7 @@ static void the_edid_is_read_without_a_lock_that_sleeps(void **state)
 	assert_int_equal(edid[1], 0xff);
 }
 
+/* Two blocks: the default EDID, and an extension of CTA-861 with a timing of 3840x2160. */
 static void get_long_edid(u8 *edid)
 {
 	u8 *extension = edid + GHYVI_EDID_BYTES;
@@ -516,7 +389,7 @@ static void messages_without_an_answer_time_out(void **state)
 		if (port != 1)
 			assert_int_equal(aux_at(port * DISPLAY_PORT_BYTES, valid, 4, reply), 0);
 	/* more bytes than the registers have */
-	wr(DP_AUX_CH_CTL_A + MONITOR, SEND | DP_AUX_CH_CTL_MESSAGE_SIZE_MASK);
+	wr(DP_AUX_CH_CTL_A + MONITOR, AUX_SEND | DP_AUX_CH_CTL_MESSAGE_SIZE_MASK);
 	assert_true(rd(DP_AUX_CH_CTL_A + MONITOR) & DP_AUX_CH_CTL_TIME_OUT_ERROR);
 }
 
@@ -584,26 +457,6 @@ static void an_answer_raises_an_interrupt_if_it_is_unmasked(void **state)
 	assert_int_equal(atomic_read(&interrupts), 1);
 	wr(PORT(IRQ_IIR), GEN9_AUX_CHANNEL_B);
 	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
-}
-
-static void a_broadwell_reaches_its_monitor_through_the_pch(void **state)
-{
-	static const u8 message[] = { 0x90, 0, 0, 0 };
-	u32 control = PCH_DP_AUX_CH_CTL_B;
-	u8 reply[AUX_BYTES];
-
-	wr(SDEISR + IRQ_IMR, ~(u32)GEN9_AUX_CHANNEL_B);
-	wr(SDEISR + IRQ_IER, GEN9_AUX_CHANNEL_B);
-	assert_int_equal(aux_by(control, message, sizeof(message), reply), 2);
-	assert_int_equal(reply[1], 0x12);
-	assert_int_equal(rd(SDEISR + IRQ_IIR), GEN9_AUX_CHANNEL_B);
-	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | GEN8_DE_PCH_IRQ);
-	assert_int_equal(atomic_read(&interrupts), 1);
-	wr(control + 4, 0x12345678);
-	assert_int_equal(rd(control + 4), 0x12345678);
-	/* ports C and D */
-	assert_int_equal(aux_by(control + MONITOR, message, sizeof(message), reply), 0);
-	assert_int_equal(aux_by(control + 2 * MONITOR, message, sizeof(message), reply), 0);
 }
 
 /* time */
@@ -700,31 +553,6 @@ static void frames_take_the_time_that_the_guest_has_set(void **state)
 	assert_in_range(rd(PIPEADSL), 8, 9);
 }
 
-/* The same on a Broadwell, by pipe B. */
-static void a_broadwell_has_its_own_clock(void **state)
-{
-	const u64 frame_ns = 2080ull * 1111 * 1000000 / 138500;
-
-	wr(HTOTAL_A + B, 2079 << 16 | 1919);
-	wr(VTOTAL_A + B, 1110 << 16 | 1079);
-	wr(PIPEA_LINK_M1 + B, 138500);
-	wr(PIPEA_LINK_N1 + B, 270000);
-	wr(PORT_CLK_SEL_A + 4, 1u << 29);
-	wr(PIPEACONF + B, PIPECONF_ENABLE);
-	assert_int_equal(rd(PIPEADSL + B), 1080);
-	assert_int_equal(rd(PIPEADSL), 0);
-	pass(frame_ns - 1);
-	assert_int_equal(rd(PIPEA_FRMCOUNT_G4X + B), 0);
-	pass(1);
-	assert_int_equal(rd(PIPEA_FRMCOUNT_G4X + B), 1);
-	/* no clock */
-	wr(PIPEACONF + B, 0);
-	wr(PORT_CLK_SEL_A + 4, 7u << 29);
-	wr(PIPEACONF + B, PIPECONF_ENABLE);
-	pass(USUAL_NS);
-	assert_int_equal(rd(PIPEA_FRMCOUNT_G4X + B), 2);
-}
-
 static void impossible_timings_give_the_usual_frame(void **state)
 {
 	static const u32 cases[][4] = {
@@ -802,71 +630,6 @@ static void a_flip_is_done_at_the_next_blank(void **state)
 	wr(PIPE(IRQ_IIR), GEN9_PIPE_PLANE1_FLIP_DONE);
 	assert_int_equal(pass(10 * USUAL_NS), 0); /* that was the only one */
 	assert_int_equal(rd(PIPEA_FLIPCOUNT_G4X), 1);
-}
-
-static u32 pipe_b(u32 reg)
-{
-	return PIPE(reg) + GEN8_IRQ_BANK_SIZE;
-}
-
-static void the_pipe_that_was_switched_on_last_is_the_display(void **state)
-{
-	u32 flip = GEN8_PIPE_PRIMARY_FLIP_DONE;
-
-	wr(pipe_b(IRQ_IMR), ~(GEN8_PIPE_VBLANK | flip));
-	wr(pipe_b(IRQ_IER), GEN8_PIPE_VBLANK | flip);
-	wr(PIPEACONF, PIPECONF_ENABLE);
-	wr(PLANE_SURF_1_A + B, 0x10002000);
-	assert_int_equal(rd(PLANE_SURFLIVE_1_A + B), 0x10002000);
-	assert_int_equal(pass(3 * USUAL_NS), 0); /* nothing is awaited from pipe A */
-	wr(PIPEACONF + B, PIPECONF_ENABLE);
-	assert_int_equal(rd(PIPEACONF + B), PIPECONF_ENABLE | PIPECONF_STATE_ENABLE);
-	assert_int_equal(pass(USUAL_NS), 1);
-	assert_int_equal(rd(pipe_b(IRQ_IIR)), GEN8_PIPE_VBLANK);
-	assert_int_equal(rd(PIPE(IRQ_IIR)), 0);
-	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | GEN8_DE_PIPE_B_IRQ);
-	wr(pipe_b(IRQ_IIR), ~0u);
-	wr(PLANE_SURF_1_A + B, 0x10001000);
-	wr(PLANE_SURF_1_A, 0x10003000);
-	assert_int_equal(pass(USUAL_NS), 1);
-	assert_int_equal(rd(pipe_b(IRQ_IIR)), GEN8_PIPE_VBLANK | flip);
-	assert_int_equal(rd(PIPEA_FLIPCOUNT_G4X + B), 2);
-	assert_int_equal(rd(PIPEA_FLIPCOUNT_G4X), 1);
-	/* The end of pipe A, which is not the display any more */
-	wr(pipe_b(IRQ_IIR), ~0u);
-	wr(PIPEACONF, 0);
-	assert_int_equal(pass(USUAL_NS), 1);
-	assert_int_equal(rd(pipe_b(IRQ_IIR)), GEN8_PIPE_VBLANK);
-	wr(PIPEACONF + B, 0);
-	assert_int_equal(pass(USUAL_NS), 1);
-	assert_int_equal(pass(10 * USUAL_NS), 0);
-}
-
-static void a_pipe_takes_no_frame_and_no_flip_over(void **state)
-{
-	u32 flip = GEN8_PIPE_PRIMARY_FLIP_DONE;
-
-	wr(pipe_b(IRQ_IMR), ~(GEN8_PIPE_VBLANK | flip));
-	wr(pipe_b(IRQ_IER), GEN8_PIPE_VBLANK | flip);
-	wr(PIPEACONF, PIPECONF_ENABLE);
-	wr(PLANE_SURF_1_A, 0x10001000);
-	pass(USUAL_NS / 2);
-	wr(VTOTAL_A + B, 1110 << 16 | 1079);
-	wr(PIPEACONF + B, PIPECONF_ENABLE);
-	assert_int_equal(rd(PIPEADSL + B), 1080);
-	assert_int_equal(pass(USUAL_NS - 1000), 0);
-	assert_int_equal(pass(2000), 1);
-	assert_int_equal(rd(pipe_b(IRQ_IIR)), GEN8_PIPE_VBLANK);
-
-	/* After a reset, pipe A is the one that a flip is for. */
-	ghyvi_vgpu_reset(vgpu);
-	pass(USUAL_NS); /* the timer that was running */
-	wr(PIPE(IRQ_IMR), ~flip);
-	wr(PIPE(IRQ_IER), flip);
-	wr(PLANE_SURF_1_A, 0x10001000);
-	wr(PIPEACONF, PIPECONF_ENABLE);
-	assert_int_equal(pass(USUAL_NS), 1);
-	assert_int_equal(rd(PIPE(IRQ_IIR)), flip);
 }
 
 static void frames_stand_still_while_the_vgpu_is_paused(void **state)
@@ -1049,18 +812,16 @@ static void any_values_of_any_registers_do_no_harm(void **state)
 	assert_int_equal(rd(SDEISR), SDE_PORTB_HOTPLUG_CPT);
 }
 
-#define OFF_TEST(f) cmocka_unit_test_setup_teardown(f, setup_without, end)
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_display, end)
-#define BROADWELL(f) cmocka_unit_test_setup_teardown(f, setup_broadwell, end)
+#define OFF_TEST(f) cmocka_unit_test_setup_teardown(f, setup_without, teardown_display)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_gen9_display, teardown_display)
+#define BROADWELL(f) cmocka_unit_test_setup_teardown(f, setup_gen8_display, teardown_display)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		OFF_TEST(without_a_display_its_registers_are_storage),
 		TEST(a_display_has_pipe_a_and_is_reset_like_the_rest),
-		BROADWELL(a_broadwell_has_pipe_b_too_and_its_own_fuses),
 		TEST(what_is_requested_follows_at_once),
-		BROADWELL(clocks_of_a_broadwell_follow_at_once),
 		TEST(the_mailbox_knows_latencies_and_no_memory_clock),
 		TEST(the_link_is_trained_on_the_lanes_that_are_set),
 		TEST(the_guest_reads_the_edid_of_each_resolution),
@@ -1071,16 +832,12 @@ int main(void)
 		TEST(messages_without_an_answer_time_out),
 		TEST(the_monitor_is_plugged_out_and_in),
 		TEST(an_answer_raises_an_interrupt_if_it_is_unmasked),
-		BROADWELL(a_broadwell_reaches_its_monitor_through_the_pch),
 		TEST(a_timer_runs_only_while_a_blank_is_awaited),
 		TEST(a_pipe_that_starts_again_begins_a_frame),
 		TEST(frames_take_the_time_that_the_guest_has_set),
-		BROADWELL(a_broadwell_has_its_own_clock),
 		TEST(impossible_timings_give_the_usual_frame),
 		TEST(a_reader_is_not_behind_the_timer),
 		TEST(a_flip_is_done_at_the_next_blank),
-		BROADWELL(the_pipe_that_was_switched_on_last_is_the_display),
-		BROADWELL(a_pipe_takes_no_frame_and_no_flip_over),
 		TEST(frames_stand_still_while_the_vgpu_is_paused),
 		TEST(a_reset_ends_the_frames),
 		TEST(the_timer_does_not_run_in_failsafe_state),

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <linux/hrtimer.h>
+#include "vgpu/display_regs.h"
+#include "vgpu/vgpu_types.h"
 #include "vgpu_fake.h"
 
 __thread int charged;
@@ -730,4 +733,79 @@ const char *last_report(void)
 
 	ghyvi_report_last(&reporter, text, sizeof(text));
 	return text;
+}
+
+u64 now_ns;
+
+static u64 stopped_clock(void)
+{
+	return now_ns;
+}
+
+void stop_clock(void)
+{
+	now_ns = NSEC_PER_SEC;
+	shim_clock = stopped_clock;
+}
+
+unsigned int pass(u64 ns)
+{
+	now_ns += ns;
+	return shim_run_timers();
+}
+
+static int setup_display(const struct ghyvi_device_profile *profile)
+{
+	int err;
+
+	stop_clock();
+	err = make_vgpu(profile);
+	ghyvi_vgpu_set_display(vgpu, true);
+	ghyvi_vgpu_reset(vgpu);
+	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
+	wr(PIPE(IRQ_IMR), ~0u);
+	wr(PIPE(IRQ_IER), GEN8_PIPE_VBLANK | GEN9_PIPE_PLANE1_FLIP_DONE);
+	wr(GEN8_DE_PORT_ISR + IRQ_IMR, ~0u);
+	return err;
+}
+
+int setup_gen9_display(void **state)
+{
+	return setup_display(&ghyvi_profile_gen9);
+}
+
+int setup_gen8_display(void **state)
+{
+	return setup_display(&ghyvi_profile_gen8);
+}
+
+int teardown_display(void **state)
+{
+	int err = teardown(state);
+
+	shim_clock = NULL;
+	return err;
+}
+
+unsigned int aux_by(u32 control, const u8 *message, unsigned int bytes, u8 *reply)
+{
+	u32 data = control + 4, status, i;
+	u8 padded[AUX_BYTES] = {};
+
+	memcpy(padded, message, bytes);
+	for (i = 0; i < AUX_BYTES; i += 4)
+		wr(data + i,
+		   (u32)padded[i] << 24 | padded[i + 1] << 16 | padded[i + 2] << 8 | padded[i + 3]);
+	wr(control, AUX_SEND | bytes << DP_AUX_CH_CTL_MESSAGE_SIZE_SHIFT);
+	status = rd(control);
+	assert_false(status & DP_AUX_CH_CTL_SEND_BUSY);
+	assert_true(status & DP_AUX_CH_CTL_DONE);
+	assert_false(status & DP_AUX_CH_CTL_RECEIVE_ERROR);
+	for (i = 0; i < AUX_BYTES; i++)
+		reply[i] = rd(data + (i & ~3u)) >> (24 - 8 * (i & 3));
+	wr(control, status);
+	assert_int_equal(rd(control) & (DP_AUX_CH_CTL_DONE | DP_AUX_CH_CTL_TIME_OUT_ERROR), 0);
+	if (status & DP_AUX_CH_CTL_TIME_OUT_ERROR)
+		return 0;
+	return (status & DP_AUX_CH_CTL_MESSAGE_SIZE_MASK) >> DP_AUX_CH_CTL_MESSAGE_SIZE_SHIFT;
 }

@@ -172,4 +172,27 @@ u32 rd(u32 offset);
 void wr(u32 offset, u32 value);
 const char *last_report(void);
 
+/* the display */
+
+#define PIPE(reg) (GEN8_DE_PIPE_ISR_A + (reg))
+#define USUAL_NS (NSEC_PER_SEC / 60) /* of a frame */
+#define AUX_SEND                                                                       \
+	(DP_AUX_CH_CTL_SEND_BUSY | DP_AUX_CH_CTL_DONE | DP_AUX_CH_CTL_TIME_OUT_ERROR | \
+	 DP_AUX_CH_CTL_RECEIVE_ERROR | DP_AUX_CH_CTL_INTERRUPT)
+
+extern u64 now_ns;
+/* The time is @now_ns until teardown_display(). */
+void stop_clock(void);
+/* Let time pass. Returns how many timers have expired. */
+unsigned int pass(u64 ns);
+/* stop_clock(), and a vGPU with a display whose interrupts are masked. */
+int setup_gen9_display(void **state);
+int setup_gen8_display(void **state);
+int teardown_display(void **state);
+/*
+ * Send a message on the channel with this control register. Returns the size of the reply, or 0 if
+ * there is none.
+ */
+unsigned int aux_by(u32 control, const u8 *message, unsigned int bytes, u8 *reply);
+
 #endif
