@@ -23,7 +23,7 @@
  * within ACTIVE_NS gets 1/ACTIVE_SHARE.
  *
  * A guest can make it take long to read its pages. So a query that has taken QUERY_NS leaves the
- * rest of the picture to the next one.
+ * rest of the picture to the next one, and a band ends in time by itself.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -138,6 +138,7 @@ static void refresh(struct ghyvi_device *device, const struct ghyvi_picture *pic
 	screen->queried_ns = now;
 	for (i = 0; i < bands && (screen->due || screen->credit_ns > 0); i++) {
 		u64 begun = ktime_get_ns();
+		bool due = screen->due;
 
 		if (begun - now >= QUERY_NS)
 			return;
@@ -149,10 +150,13 @@ static void refresh(struct ghyvi_device *device, const struct ghyvi_picture *pic
 		}
 		screen->due -= !!screen->due;
 		screen->next += rows;
-		screen->credit_ns -= (s64)(ktime_get_ns() - begun);
+		if (!due)
+			screen->credit_ns -= (s64)(ktime_get_ns() - begun);
+		else if (!screen->due)
+			screen->credit_ns = 0; /* the picture is complete */
 		cond_resched();
 	}
-	if (i == bands) /* Time neither left over nor spent on a change counts. */
+	if (i == bands) /* what is left over is lost */
 		screen->credit_ns = 0;
 }
 

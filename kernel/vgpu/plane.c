@@ -22,8 +22,10 @@
 #include <linux/bitfield.h>
 #include <linux/build_bug.h>
 #include <linux/kernel.h>
+#include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
+#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include "display_regs.h"
 #include "vgpu_types.h"
@@ -37,9 +39,13 @@
 static_assert(GHYVI_BAND_PIXELS / GHYVI_PICTURE_WIDTH_MAX >= X_TILE_ROWS);
 static_assert(GHYVI_BAND_ROWS >= Y_TILE_ROWS);
 
-/* What is drawn, and where the pages are read to. */
+/* A guest can make each page take long. What a band does not get in this time is black. */
+#define BAND_NS (2 * NSEC_PER_SEC)
+
+/* What is drawn, until when, and where the pages are read to. */
 struct reader {
 	struct ghyvi_vgpu *vgpu;
+	u64 end_ns;
 	u8 *page;
 	u64 faults;
 };
@@ -66,7 +72,8 @@ struct surface {
 /* Returns @bytes bytes of one page of the GGTT. */
 static const u8 *read_page(struct reader *reader, u64 address, size_t bytes)
 {
-	if (ghyvi_gtt_ggtt_read(reader->vgpu->gtt, address, reader->page, bytes)) {
+	if (ktime_get_ns() >= reader->end_ns || fatal_signal_pending(current) ||
+	    ghyvi_gtt_ggtt_read(reader->vgpu->gtt, address, reader->page, bytes)) {
 		memset(reader->page, 0, bytes);
 		reader->faults++;
 	}
@@ -434,7 +441,7 @@ u32 ghyvi_picture_band(const struct ghyvi_picture *picture)
 void ghyvi_vgpu_draw(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *picture, u32 first,
 		     u32 rows, u32 *pixels, void *page)
 {
-	struct reader reader = { .vgpu = vgpu, .page = page };
+	struct reader reader = { .vgpu = vgpu, .end_ns = ktime_get_ns() + BAND_NS, .page = page };
 	struct ghyvi_hv_charge charge;
 	unsigned int i;
 
@@ -481,15 +488,19 @@ void vgpu_get_size(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
 
 static int get_picture(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
 {
+	unsigned long flags;
+
 	memset(picture, 0, sizeof(*picture));
 	if (!vgpu->display.on || vgpu->failsafe ||
 	    !(vgpu_pipe_get(vgpu, PIPEACONF) & PIPECONF_ENABLE))
 		return -ENODATA;
 	if (vgpu->paused)
 		return -EBUSY;
+	spin_lock_irqsave(&vgpu->irq_lock, flags); /* all of one pipe */
 	vgpu_get_size(vgpu, picture);
 	vgpu_get_planes(vgpu, picture);
 	vgpu_get_cursor(vgpu, picture);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 	return 0;
 }
 

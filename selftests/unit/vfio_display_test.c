@@ -233,9 +233,57 @@ static void a_slow_picture_takes_several_queries(void **state)
 		assert_in_range(queries, 0, 20);
 	}
 	gtt.in_access = NULL;
-	shim_clock = NULL;
 	assert_in_range(queries, 3, 20);
 	assert_true(shows(SURFACE));
+
+	/* The next change is found as soon as any. */
+	((u32 *)gtt.memory)[0] ^= 1;
+	for (queries = 0; queries < 10 * 30 && !shows(SURFACE); queries++) {
+		now_ns += NSEC_PER_SEC / 30;
+		ask();
+	}
+	shim_clock = NULL;
+	assert_true(shows(SURFACE));
+}
+
+static unsigned int reads;
+
+static void very_slow_read(void)
+{
+	now_ns += 200 * NSEC_PER_MSEC;
+	reads++;
+}
+
+static void read_until_killed(void)
+{
+	shim_killed = ++reads == 5;
+}
+
+static void a_band_ends_in_time(void **state)
+{
+	s64 faults = atomic64_read(&vgpu->params.stats->display_faults);
+	u64 began;
+
+	stop_clock();
+	show(WIDTH, HEIGHT);
+	gtt.in_access = very_slow_read;
+	reads = 0;
+	began = now_ns;
+	assert_int_equal(ask(), 0);
+	assert_in_range(now_ns - began, 2 * NSEC_PER_SEC, 2200 * NSEC_PER_MSEC);
+	assert_int_equal(reads, 10);
+	assert_true(atomic64_read(&vgpu->params.stats->display_faults) > faults);
+	reads = 0;
+	gtt.in_access = read_until_killed;
+	ask();
+	shim_killed = false;
+	assert_int_equal(reads, 5);
+	gtt.in_access = NULL;
+	shim_clock = NULL;
+	do
+		ask();
+	while (it.screen.due);
+	assert_true(shows(SURFACE)); /* what has changed is drawn once more */
 }
 
 static void a_display_that_is_switched_off_is_blank(void **state)
@@ -460,6 +508,7 @@ int main(void)
 		DISPLAY_TEST(a_changed_pixel_is_found),
 		DISPLAY_TEST(an_idle_screen_is_not_read_as_a_whole),
 		DISPLAY_TEST(a_slow_picture_takes_several_queries),
+		DISPLAY_TEST(a_band_ends_in_time),
 		DISPLAY_TEST(a_display_that_is_switched_off_is_blank),
 		DISPLAY_TEST(a_paused_screen_stays_as_it_is),
 		DISPLAY_TEST(a_picture_of_another_size_leaves_nothing_behind),
