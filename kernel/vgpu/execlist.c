@@ -242,6 +242,14 @@ static void workload_recycle(struct vgpu_engine *engine, struct vgpu_workload *w
 		engine->spare = workload;
 }
 
+/* @worker_ns: of threads of the backend. */
+static void charge(struct vgpu_engine *engine, u64 ns, u64 worker_ns)
+{
+	lockdep_assert_held(&engine->vgpu->lock);
+	engine->charged_ns += ns;
+	ghyvi_sched_charge_preparation(engine->vgpu->sched_entity, engine->id, ns + worker_ns);
+}
+
 /* What the backend has made for a workload costs time once more when it is given up. */
 static void unprepare(struct vgpu_engine *engine, struct vgpu_workload *workload)
 {
@@ -252,8 +260,7 @@ static void unprepare(struct vgpu_engine *engine, struct vgpu_workload *workload
 		return;
 	ghyvi_cpu_time_begin(&time);
 	params->pgpu->ops->unprepare(params->pgpu, &workload->base.job);
-	ghyvi_sched_charge_preparation(engine->vgpu->sched_entity, engine->id,
-				       ghyvi_cpu_time_end(&time));
+	charge(engine, ghyvi_cpu_time_end(&time), 0);
 }
 
 /* The backend, too, forgets a workload that does not run (any more). */
@@ -365,10 +372,10 @@ static void preparation_begin(struct vgpu_engine *engine, struct preparation *pr
 static void preparation_end(struct vgpu_engine *engine, struct preparation *preparation,
 			    u64 worker_ns)
 {
-	u64 ns = ghyvi_cpu_time_end(&preparation->time) + worker_ns;
+	u64 ns = ghyvi_cpu_time_end(&preparation->time);
 
 	vgpu_uncharge(engine->vgpu, &preparation->charge);
-	ghyvi_sched_charge_preparation(engine->vgpu->sched_entity, engine->id, ns);
+	charge(engine, ns, worker_ns);
 }
 
 /* Load the first active element and queue it. Returns false if it was complete already. */
@@ -580,28 +587,16 @@ static const char *account_abandoned(struct vgpu_workload *workload, enum ghyvi_
 	return status == GHYVI_JOB_ERROR ? vgpu_violation(workload) : vgpu_overstay(workload);
 }
 
-/*
- * Write the results to guest memory. That is some words, and less work than to charge it. But first
- * pages may have to be pinned, and tables that the guest has freed to be found.
- */
-#define RESULTS_FREE_NS (100 * NSEC_PER_USEC)
-
 static void write_results(struct vgpu_workload *workload)
 {
 	struct vgpu_engine *engine = workload->engine;
-	struct ghyvi_cpu_time time;
-	u64 ns;
 
-	ghyvi_cpu_time_begin(&time);
 	vgpu_context_save(workload);
 	vgpu_submission_end(workload, VGPU_SUBMISSION_COMPLETE);
 	if (workload->runs_again) /* to reach a newer tail */
 		ghyvi_count(engine->vgpu->params.stats, workloads);
 	else
 		execlist_retire(engine);
-	ns = ghyvi_cpu_time_end(&time);
-	if (ns >= RESULTS_FREE_NS)
-		ghyvi_sched_charge_preparation(engine->vgpu->sched_entity, engine->id, ns);
 }
 
 /* Show in the engine's registers where it stopped the workload. */
@@ -681,6 +676,24 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 }
 
 /*
+ * A completion writes some words to guest memory, less work than to charge it. But first pages may
+ * have to be pinned, and tables that the guest has freed to be found. So it is charged when so much
+ * has come together.
+ */
+#define UNPAID_NS (100 * NSEC_PER_USEC)
+
+/* @charged_ns: the part of @ns that is charged already. */
+static void charge_rest(struct vgpu_engine *engine, u64 ns, u64 charged_ns)
+{
+	if (ns > charged_ns)
+		engine->unpaid_ns += ns - charged_ns;
+	if (engine->unpaid_ns < UNPAID_NS)
+		return;
+	charge(engine, engine->unpaid_ns, 0);
+	engine->unpaid_ns = 0;
+}
+
+/*
  * The scheduler kicks the engine after this callback, so workloads that execlist_advance() or
  * requeue_preempted() queue need no kick here.
  */
@@ -689,14 +702,19 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 	struct vgpu_workload *workload = container_of(base, struct vgpu_workload, base);
 	struct vgpu_engine *engine = workload->engine;
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
-	struct ghyvi_hv_charge charge;
+	struct ghyvi_hv_charge memory;
+	struct ghyvi_cpu_time time;
+	u64 charged_ns;
 
-	vgpu_charge(vgpu, &charge);
+	vgpu_charge(vgpu, &memory);
 	mutex_lock(&vgpu->lock);
+	ghyvi_cpu_time_begin(&time);
+	charged_ns = engine->charged_ns;
 	complete_workload(workload, status);
 	raise_events(engine);
+	charge_rest(engine, ghyvi_cpu_time_end(&time), engine->charged_ns - charged_ns);
 	mutex_unlock(&vgpu->lock);
-	vgpu_uncharge(vgpu, &charge);
+	vgpu_uncharge(vgpu, &memory);
 	vgpu_work_put(vgpu);
 }
 

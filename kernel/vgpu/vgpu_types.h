@@ -172,6 +172,8 @@ struct vgpu_workload {
  * @halted: stopped by an error; nothing is promoted or completed until a reset
  * @csb: index of the last context status entry written, 0..GEN8_CSB_ENTRIES - 1
  * @events: GHYVI_EVENT_* to raise together, when the state is consistent
+ * @charged_ns: CPU time of the host that was charged as preparation so far
+ * @unpaid_ns: that of completions that is not charged yet, see charge_rest()
  * @slots: offsets of the registers that a context saves, see ghyvi_register_slots(); constant
  *
  * vgpu->lock protects all members that are not constant.
@@ -192,6 +194,8 @@ struct vgpu_engine {
 	bool halted;
 	u32 csb;
 	u32 events;
+	u64 charged_ns;
+	u64 unpaid_ns;
 	u32 slots[GHYVI_CONTEXT_SLOTS];
 };
 

@@ -272,6 +272,61 @@ static void what_it_takes_to_save_a_context_is_charged(void **state)
 	assert_true(atomic64_read(&stats->prepare_ns) - before < NSEC_PER_MSEC);
 }
 
+static void slow_from_now_on(void)
+{
+	slow_access = true;
+}
+
+/* The guest, which sees the completion, makes the next entry of its status page slow to find. */
+static void what_follows_a_completion_is_charged(void **state)
+{
+	struct ghyvi_engine_stats *stats = ghyvi_engine_stats(vgpu->params.stats, GHYVI_RCS);
+	u64 before;
+
+	move_tail(0);
+	submit(0, 1); /* the second one has nothing to do */
+	consume();
+	before = atomic64_read(&stats->prepare_ns);
+	gtt.after_sync = slow_from_now_on;
+	gtt.in_access = access_for_5_ms;
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	gtt.in_access = NULL;
+	gtt.after_sync = NULL;
+	assert_false(slow_access);
+	assert_in_range(atomic64_read(&stats->prepare_ns) - before, 5 * NSEC_PER_MSEC,
+			8 * NSEC_PER_MSEC); /* once */
+}
+
+static void access_for_50_us(void)
+{
+	u64 end = cpu_ns() + 50 * NSEC_PER_USEC;
+
+	while (slow_access && cpu_ns() < end)
+		;
+	slow_access = false;
+}
+
+static void many_short_completions_are_charged(void **state)
+{
+	struct ghyvi_engine_stats *stats = ghyvi_engine_stats(vgpu->params.stats, GHYVI_RCS);
+	u64 charged = 0, before;
+	unsigned int i;
+
+	gtt.in_access = access_for_50_us;
+	for (i = 0; i < 100; i++) {
+		move_tail(0);
+		submit(0, -1);
+		before = atomic64_read(&stats->prepare_ns);
+		slow_access = true;
+		finish(guest.id, GHYVI_JOB_COMPLETE);
+		charged += atomic64_read(&stats->prepare_ns) - before;
+		while (consume())
+			;
+	}
+	gtt.in_access = NULL;
+	assert_true(charged >= 99 * 50 * NSEC_PER_USEC);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_preparing, teardown_preparing)
 
 int main(void)
@@ -289,6 +344,8 @@ int main(void)
 		TEST(what_the_backend_s_threads_spend_is_charged),
 		TEST(what_it_takes_to_give_a_job_up_is_charged),
 		TEST(what_it_takes_to_save_a_context_is_charged),
+		TEST(what_follows_a_completion_is_charged),
+		TEST(many_short_completions_are_charged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
