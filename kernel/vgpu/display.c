@@ -307,13 +307,15 @@ static unsigned int pipe_of(u32 offset)
 	return offset & PIPE_NEXT_BYTES ? 1 : 0;
 }
 
-/* The other pipe is the display from now on. */
+/* The other pipe is the display from now on. One is on at a time, and the registers say which. */
 static void change_pipe(struct ghyvi_vgpu *vgpu, unsigned int pipe)
 {
 	struct vgpu_display *display = &vgpu->display;
+	u32 old = PIPEACONF + display->pipe * PIPE_NEXT_BYTES;
 
 	lockdep_assert_held(&vgpu->irq_lock);
 	end_crc(display);
+	vgpu_set(vgpu, old, vgpu_get(vgpu, old) & ~(u32)(PIPECONF_ENABLE | PIPECONF_STATE_ENABLE));
 	WRITE_ONCE(display->pipe, pipe);
 	display->running = false;
 	display->flip = false;

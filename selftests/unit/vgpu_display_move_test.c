@@ -106,14 +106,14 @@ static void frames_flips_and_the_monitor_go_on(void **state)
 	assert_int_equal(edid_byte(&to, 56), other[56]);
 }
 
-/* The registers, which are saved, tell which pipe is the display. */
-static void pipe_b_goes_on(void **state)
+/* The registers, which are saved, tell which pipe is the display, the one switched on last. */
+static void show_on_pipe_b(u32 pipe_a)
 {
 	const u32 b = PIPE_NEXT_BYTES, irq_b = PIPE(GEN8_IRQ_BANK_SIZE);
 
 	move_wr(&from, irq_b + IRQ_IMR, ~(u32)GEN8_PIPE_VBLANK);
 	move_wr(&from, irq_b + IRQ_IER, GEN8_PIPE_VBLANK);
-	move_wr(&from, PIPEACONF, 0);
+	move_wr(&from, PIPEACONF, pipe_a);
 	move_wr(&from, PIPEACONF + b, PIPECONF_ENABLE);
 	pass(USUAL_NS * 7 / 2);
 	move_wr(&from, irq_b + IRQ_IIR, ~0u);
@@ -122,6 +122,17 @@ static void pipe_b_goes_on(void **state)
 	assert_int_equal(pass(2000), 1);
 	assert_int_equal(move_rd(&to, irq_b + IRQ_IIR), GEN8_PIPE_VBLANK);
 	assert_int_equal(move_rd(&to, PIPE(IRQ_IIR)), 0);
+	assert_int_equal(move_rd(&to, PIPEACONF), 0);
+}
+
+static void pipe_b_goes_on(void **state)
+{
+	show_on_pipe_b(0);
+}
+
+static void pipe_b_goes_on_if_pipe_a_was_not_switched_off(void **state)
+{
+	show_on_pipe_b(PIPECONF_ENABLE);
 }
 
 /* Give the monitor an EDID of two blocks, of which the second one has @value at @at. */
@@ -284,6 +295,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(frames_flips_and_the_monitor_go_on),
 		TEST(pipe_b_goes_on),
+		TEST(pipe_b_goes_on_if_pipe_a_was_not_switched_off),
 		TEST(the_guest_keeps_its_edid),
 		TEST(a_monitor_that_is_unplugged_stays_so),
 		TEST(a_second_block_of_another_size_is_refused),
