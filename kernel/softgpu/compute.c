@@ -100,6 +100,8 @@ static void give_up(struct softgpu_worker *worker)
 	spin_lock(&worker->lock);
 	group = worker->group;
 	worker->group = NULL;
+	if (worker->state == WORKER_RUNNING)
+		softgpu_worker_expect(worker);
 	WRITE_ONCE(worker->control->abort, worker->next.number);
 	WRITE_ONCE(worker->engine, NULL);
 	if (worker->state == WORKER_POSTED || worker->state == WORKER_ANSWERED)

@@ -9,9 +9,12 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 #include <ghyvi/memcg.h>
 #include "engine.h"
 #include "workers.h"
+
+#define OVERDUE HZ
 
 /* Workers that wait for a client, and client->worker of all clients. A leaf. */
 static DEFINE_SPINLOCK(softgpu_workers_lock);
@@ -28,6 +31,47 @@ struct softgpu_group *softgpu_group_create(size_t bytes)
 	if (group)
 		group->bytes = bytes;
 	return group;
+}
+
+static void worker_free(struct kref *ref)
+{
+	struct softgpu_worker *worker = container_of(ref, struct softgpu_worker, ref);
+
+	mutex_destroy(&worker->insert);
+	kvfree(worker->group);
+	free_page((unsigned long)worker->control);
+	kfree(worker);
+}
+
+void softgpu_worker_put(struct softgpu_worker *worker)
+{
+	kref_put(&worker->ref, worker_free);
+}
+
+/* Its file will be closed when it has ended. */
+static void end_overdue(struct work_struct *work)
+{
+	struct softgpu_worker *worker =
+		container_of(to_delayed_work(work), struct softgpu_worker, overdue);
+	bool late;
+
+	spin_lock(&worker->lock);
+	late = worker->state == WORKER_RUNNING && worker->next.number == worker->overdue_number;
+	spin_unlock(&worker->lock);
+	mutex_lock(&worker->insert);
+	if (late && worker->ops)
+		worker->ops->kill(worker->private);
+	mutex_unlock(&worker->insert);
+	softgpu_worker_put(worker);
+}
+
+void softgpu_worker_expect(struct softgpu_worker *worker)
+{
+	lockdep_assert_held(&worker->lock);
+	worker->overdue_number = worker->next.number;
+	kref_get(&worker->ref);
+	if (mod_delayed_work(system_wq, &worker->overdue, OVERDUE))
+		kref_put(&worker->ref, worker_free); /* not the last one: the caller has one */
 }
 
 struct softgpu_worker *softgpu_worker_create(const struct softgpu_worker_ops *ops, void *private)
@@ -47,26 +91,12 @@ struct softgpu_worker *softgpu_worker_create(const struct softgpu_worker_ops *op
 	mutex_init(&worker->insert);
 	spin_lock_init(&worker->lock);
 	INIT_LIST_HEAD(&worker->offered);
+	INIT_DELAYED_WORK(&worker->overdue, end_overdue);
 	init_waitqueue_head(&worker->wake);
 	spin_lock(&softgpu_workers_lock);
 	softgpu_workers_free++;
 	spin_unlock(&softgpu_workers_lock);
 	return worker;
-}
-
-static void worker_free(struct kref *ref)
-{
-	struct softgpu_worker *worker = container_of(ref, struct softgpu_worker, ref);
-
-	mutex_destroy(&worker->insert);
-	kvfree(worker->group);
-	free_page((unsigned long)worker->control);
-	kfree(worker);
-}
-
-void softgpu_worker_put(struct softgpu_worker *worker)
-{
-	kref_put(&worker->ref, worker_free);
 }
 
 /* Wake both sides: the state has changed. */
@@ -127,6 +157,8 @@ void softgpu_worker_close(struct softgpu_worker *worker)
 	worker->ops = NULL;
 	mutex_unlock(&worker->insert);
 	worker_die(worker);
+	if (cancel_delayed_work_sync(&worker->overdue))
+		softgpu_worker_put(worker);
 	if (parted)
 		softgpu_worker_put(parted);
 }

@@ -32,6 +32,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <uapi/linux/ghyvi_eu.h>
 
 struct softgpu_client;
@@ -124,6 +125,8 @@ struct softgpu_worker_ops {
  * @faulting: @fault is to be answered by the engine
  * @in_fault: a thread waits for that
  * @offered: in the list of offers
+ * @overdue: ends the process if it still executes @overdue_number; has a reference
+ * @overdue_number: the last dispatch that was given up while it was executed
  * @wake: the worker's threads wait for changes of the above
  */
 struct softgpu_worker {
@@ -144,6 +147,8 @@ struct softgpu_worker {
 	bool faulting;
 	bool in_fault;
 	struct list_head offered;
+	struct delayed_work overdue;
+	u32 overdue_number;
 	wait_queue_head_t wake;
 };
 
@@ -226,5 +231,13 @@ bool softgpu_workers_exist(void);
  * Return: the worker; NULL: there is none, nor one that could be.
  */
 struct softgpu_worker *softgpu_client_worker(struct softgpu_client *client);
+/**
+ * softgpu_worker_expect() - end a worker that does not end the dispatch that is given up.
+ * @worker: a worker that executes it; @lock is held
+ *
+ * It has a second. An honest process looks at its control page; one that a guest has taken over
+ * would use a CPU for as long as the VM lives, and nothing would charge it.
+ */
+void softgpu_worker_expect(struct softgpu_worker *worker);
 
 #endif

@@ -369,6 +369,41 @@ static void preempt_within(struct rig *rig, struct unit *unit)
 	sem_wait(&unit->go);
 }
 
+static void compute_for_ever(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	sem_wait(&unit->go);
+}
+
+/* Nothing charges what a process does that a guest has taken over. */
+static void a_process_that_does_not_end_what_was_given_up_is_ended(void **state)
+{
+	struct rig *rig = *state;
+	struct unit unit;
+	unsigned int i;
+
+	unit_start(&unit, compute_for_ever);
+	for (i = 0; i < 2; i++) {
+		rig_reset(rig);
+		emit_walker(rig);
+		rig_start(rig);
+		while (unit.dispatches == i)
+			sched_yield();
+		assert_false(shim_expire(&unit.worker->overdue)); /* it may compute for long */
+		softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
+		assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+		softgpu_ops.job_free(&rig->job);
+		if (!i) {
+			sem_post(&unit.go);
+			while (READ_ONCE(unit.worker->state) != WORKER_READY)
+				sched_yield();
+		}
+		assert_true(shim_expire(&unit.worker->overdue));
+		assert_int_equal(atomic_read(&unit.killed), i); /* the first one in time */
+		memset(&rig->backend, 0, sizeof(rig->backend));
+	}
+	unit_stop(&unit);
+}
+
 static void groups_of_a_state_are_checked(void **state)
 {
 	static const size_t bad[] = { 0, 4, PART_BYTES - 1, GHYVI_EU_GROUP_BYTES + 8,
@@ -417,7 +452,6 @@ static void hold_group(struct unit *unit, struct ghyvi_eu_next *next)
 	sem_wait(&unit->go);
 }
 
-/* ASan sees a group that is lost. */
 /* The vGPU has moved to a host where its policy is "nested". */
 static void what_is_left_of_a_dispatch_is_not_skipped_by_a_nested_job(void **state)
 {
@@ -436,6 +470,7 @@ static void what_is_left_of_a_dispatch_is_not_skipped_by_a_nested_job(void **sta
 	assert_non_null(strstr(rig->reporter.last, "execution units have gone"));
 }
 
+/* ASan sees a group that is lost. */
 static void a_group_ends_with_its_job(void **state)
 {
 	struct rig *rig = *state;
@@ -773,6 +808,7 @@ int main(void)
 		TEST(a_dispatch_gives_way_and_goes_on),
 		TEST(a_group_gives_way_anywhere_and_goes_on_to_the_bit),
 		TEST(hostile_kernels_reach_only_their_own_memory),
+		TEST(a_process_that_does_not_end_what_was_given_up_is_ended),
 		TEST(groups_of_a_state_are_checked),
 		TEST(a_group_ends_with_its_job),
 		TEST(what_is_left_of_a_dispatch_is_not_skipped_by_a_nested_job),

@@ -37,7 +37,8 @@
 /**
  * struct ghyvi_eu_control - what the kernel asks of a dispatch that is being executed
  * @yield: number of the dispatch that is to stop soon, and to be answered with GHYVI_EU_YIELDED
- * @abort: number of the dispatch that has been given up: its answer is ignored
+ * @abort: number of the dispatch that has been given up: its answer is ignored. A process that has
+ *	not ended it a second later gets SIGKILL
  */
 struct ghyvi_eu_control {
 	__u32 yield;

@@ -69,6 +69,7 @@ struct gen9_shim_delayed {
 };
 #define delayed_work gen9_shim_delayed
 #define to_delayed_work(w) container_of(w, struct gen9_shim_delayed, work)
+#undef INIT_DELAYED_WORK
 #define INIT_DELAYED_WORK(w, f) (*(w) = (struct gen9_shim_delayed){ .work = { .fn = (f) } })
 typedef void (*work_func_t)(struct work_struct *work);
 #define INIT_WORK_ONSTACK INIT_WORK

@@ -552,8 +552,9 @@ struct work_struct {
 	struct work_struct *next;
 	bool queued;
 };
-struct delayed_work { /* only a member of structs so far */
+struct delayed_work {
 	struct work_struct work;
+	_Atomic bool pending;
 };
 #define INIT_WORK(w, f) (*(w) = (struct work_struct){ .fn = (f) })
 #define WQ_UNBOUND 0
@@ -563,6 +564,30 @@ struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags, i
 void destroy_workqueue(struct workqueue_struct *queue);
 bool queue_work(struct workqueue_struct *queue, struct work_struct *work);
 bool cancel_work_sync(struct work_struct *work);
+/* A test, not time, ends the delay of a work: shim_expire() runs it, if it is pending. */
+#define INIT_DELAYED_WORK(w, f) (*(w) = (struct delayed_work){ .work.fn = (f) })
+#define system_wq NULL
+static inline struct delayed_work *to_delayed_work(struct work_struct *work)
+{
+	return container_of(work, struct delayed_work, work);
+}
+static inline bool mod_delayed_work(struct workqueue_struct *queue, struct delayed_work *work,
+				    unsigned long delay)
+{
+	return atomic_exchange(&work->pending, true);
+}
+static inline bool cancel_delayed_work_sync(struct delayed_work *work)
+{
+	return atomic_exchange(&work->pending, false);
+}
+static inline bool shim_expire(struct delayed_work *work)
+{
+	bool pending = atomic_exchange(&work->pending, false);
+
+	if (pending)
+		work->work.fn(&work->work);
+	return pending;
+}
 
 /* sorting */
 #define sort(base, n, size, compare, swap) qsort((base), (n), (size), (compare))
