@@ -76,7 +76,7 @@ static enum eu_command load_constants(struct eu_state *s, const struct eu_memory
 	uint32_t bytes = c[2] & 0x1ffff;
 
 	if (bytes > EU_CURBE_BYTES)
-		return error_of(error, EU_ILLEGAL, "EU_MEDIA_CURBE_LOAD: more than 64 KiB");
+		return error_of(error, EU_ILLEGAL, "MEDIA_CURBE_LOAD: more than 64 KiB");
 	if (read_state(memory, s->dynamic_base + c[3], s->curbe, bytes, error))
 		return EU_COMMAND_ERROR;
 	s->curbe_bytes = bytes;
@@ -90,7 +90,7 @@ static enum eu_command load_descriptors(struct eu_state *s, const struct eu_memo
 
 	if (count > EU_DESCRIPTORS)
 		return error_of(error, EU_ILLEGAL,
-				"EU_MEDIA_INTERFACE_DESCRIPTOR_LOAD: more than 64 descriptors");
+				"MEDIA_INTERFACE_DESCRIPTOR_LOAD: more than 64 descriptors");
 	if (read_state(memory, s->dynamic_base + c[3], s->descriptor, count * 32, error))
 		return EU_COMMAND_ERROR;
 	s->descriptors = count;
@@ -215,7 +215,7 @@ enum eu_command eu_state_command(struct eu_state *state, const struct eu_memory 
 		state->scratch = (uint64_t)(command[2] & 0xffff) << 32 | (command[1] & ~0x3ffu);
 		state->scratch_bytes = 1024u << (command[1] & 15);
 		if (state->scratch_bytes > 2 << 20)
-			return error_of(error, EU_ILLEGAL, "EU_MEDIA_VFE_STATE: too much scratch");
+			return error_of(error, EU_ILLEGAL, "MEDIA_VFE_STATE: too much scratch");
 		return EU_COMMAND_TAKEN;
 	case EU_MEDIA_CURBE_LOAD:
 		return load_constants(state, memory, command, error);
