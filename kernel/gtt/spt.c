@@ -462,7 +462,7 @@ static bool line_differs(const u64 *guest, const u64 *snapshot)
 	       entry_differs(guest + 6, snapshot + 6) || entry_differs(guest + 7, snapshot + 7);
 }
 
-/* Returns the end of the lines from @at on that differ, at most one update. */
+/* Returns the end of the lines from @index on that differ, at most one update. */
 static unsigned int lines_end(const struct ghyvi_table_page *table, unsigned int index)
 {
 	unsigned int end = min(index + GHYVI_PTES_PER_UPDATE, GHYVI_ENTRIES);
