@@ -220,6 +220,28 @@ def has_console(guest):
     return False
 
 
+def await_console(guest, console):
+    """After the driver is loaded. What has no console must ask for the monitor."""
+    if not console:
+        guest.must_run("echo detect >/sys/class/drm/card0-DP-1/status")
+        return
+    eventually(lambda: "i915" in guest.run("cat /proc/fb")[1], "the console's frame buffer", 120)
+    guest.must_run("test -c /dev/fb0")
+    if guest.release() > CONSOLE_NEEDS:  # 7.3 waits for a vertical blank after each change
+        guest.must_run("echo 0 >/sys/class/graphics/fbcon/cursor_blink")
+
+
+def require_edid(guest, edid):
+    seen = guest.must_run("hexdump -v -e '1/1 \"%02x\"' /sys/class/drm/card0-DP-1/edid")
+    require(bytes.fromhex(seen) == edid, f"the guest's EDID is {seen}")
+
+
+def unload_driver(guest):
+    """fbcon keeps the driver in use."""
+    guest.must_run("for c in /sys/class/vtconsole/*; do grep -q frame $c/name && echo 0 >$c/bind; done; true")
+    guest.unload_driver()
+
+
 @test
 def guest_sets_a_mode_and_flips():
     """fbcon takes the screen over; a program sets a mode, and gets an event for each flip, in their order."""
@@ -236,26 +258,17 @@ def guest_sets_a_mode_and_flips():
                 guest.clear_log()
                 seconds, trouble = guest.load_driver()
                 require(not trouble, "\n".join(trouble))
-                if not console:
-                    guest.must_run("echo detect >/sys/class/drm/card0-DP-1/status")
+                await_console(guest, console)
                 status = guest.must_run("cat /sys/class/drm/card0-DP-1/status /sys/class/drm/card0-DP-1/modes")
                 require(status.split()[:2] == ["connected", "1920x1080"], status)
-                seen = guest.must_run("hexdump -v -e '1/1 \"%02x\"' /sys/class/drm/card0-DP-1/edid")
-                require(bytes.fromhex(seen) == edid, f"the guest's EDID is {seen}")
-                if console:
-                    eventually(lambda: "i915" in guest.run("cat /proc/fb")[1], "the console's frame buffer", 120)
-                    guest.must_run("test -c /dev/fb0")
-                    if guest.release() > CONSOLE_NEEDS:  # 7.3 waits for a vertical blank after each change
-                        guest.must_run("echo 0 >/sys/class/graphics/fbcon/cursor_blink")
+                require_edid(guest, edid)
                 before = vgpu.stat("interrupts")
                 out = guest.must_run(f"flips --flips {flips}", 300)
                 say(f"loaded in {seconds:.2f} s; {out.strip()}; {vgpu.stat('interrupts') - before} interrupts")
                 eventually(lambda: is_quiet(vgpu), "no interrupts for a still picture", 60)
                 trouble = hostlib.driver_trouble(guest.log())
                 require(not trouble, "\n".join(trouble))
-                # fbcon keeps the driver in use.
-                guest.must_run("for c in /sys/class/vtconsole/*; do grep -q frame $c/name && echo 0 >$c/bind; done; true")
-                guest.unload_driver()
+                unload_driver(guest)
             trouble = hostlib.driver_trouble(guest.log())
             require(not trouble, "\n".join(trouble))
             guest.load_driver()
@@ -292,10 +305,11 @@ def guest_of_gen8_has_a_screen():
         device = f"vfio-pci-nohotplug,sysfsdev={vgpu.path},display=on,ramfb=on"
         guest = Guest("broadwell", extra=("--qemu-args", "-device", device))
         try:
+            console = has_console(guest)
             _, trouble = guest.load_driver()
             require(not trouble, "\n".join(trouble))
-            seen = guest.must_run("hexdump -v -e '1/1 \"%02x\"' /sys/class/drm/card0-DP-1/edid")
-            require(bytes.fromhex(seen) == read_edid(vgpu), f"the guest's EDID is {seen}")
+            await_console(guest, console)
+            require_edid(guest, read_edid(vgpu))
             for tiling, flips in (("linear", 20), ("x", 3)):
                 picture.begin_flips(guest, f"--flips {flips} --tiling {tiling}")
                 say(picture.await_flips(guest).strip())
@@ -306,8 +320,7 @@ def guest_of_gen8_has_a_screen():
             guest.must_run("killall flips")
             suspend(guest)
             eventually(lambda: is_quiet(vgpu), "no interrupts for a still picture", 60)
-            guest.must_run("for c in /sys/class/vtconsole/*; do grep -q frame $c/name && echo 0 >$c/bind; done; true")
-            guest.unload_driver()
+            unload_driver(guest)
             trouble = hostlib.driver_trouble(guest.log())
             require(not trouble, "\n".join(trouble))
             require(not vgpu.stat("display_faults"), "the host did not find pages of the screen")
