@@ -12,7 +12,7 @@ import tarfile
 import hostlib
 from hostlib import require
 from ktap import Skip, long_test, say
-from test_compute import computing_guests, execution_units, workers
+from test_compute import be_patient, computing_guests, execution_units, workers
 
 judges = importlib.machinery.SourceFileLoader("judges", f"{hostlib.TREE}/selftests/eu/judges/run").load_module()
 
@@ -31,17 +31,23 @@ def opencl():
     return paths
 
 
+def opencl_options():
+    """Of a guest, for a second disk, with OpenCL."""
+    disk = f"if=none,id=opencl,format=raw,readonly=on,file.locking=off,file={opencl()[0]}"
+    return "--qemu-args", "-drive", disk, "-device", "virtio-blk-pci,drive=opencl,addr=12.0"
+
+
+def mount_system(guest):
+    guest.must_run("mkdir /system /tmp/results && mount -t erofs -o ro /dev/vdb /system && "
+                   "for d in dev proc sys tmp run; do mount -o rbind /$d /system/$d; done")
+
+
 @contextlib.contextmanager
 def opencl_guests(*names):
-    disk = f"if=none,id=opencl,format=raw,readonly=on,file.locking=off,file={opencl()[0]}"
-    with execution_units() as eud, computing_guests(*names, mem=GUEST_MB, extra=(
-            "--qemu-args", "-drive", disk, "-device", "virtio-blk-pci,drive=opencl,addr=12.0")) as (vgpus, guests):
+    with execution_units() as eud, computing_guests(*names, mem=GUEST_MB, extra=opencl_options()) as (vgpus, guests):
         for guest in guests:
-            # One dispatch may take seconds, and the runtime does not survive a reset of its context.
-            guest.set_heartbeat_ms(hostlib.PATIENT_HEARTBEAT_MS)
-            guest.set_request_timeout_ms(hostlib.NO_REQUEST_TIMEOUT_MS)
-            guest.must_run("mkdir /system /tmp/results && mount -t erofs -o ro /dev/vdb /system && "
-                           "for d in dev proc sys tmp run; do mount -o rbind /$d /system/$d; done")
+            be_patient(guest)  # the runtime does not survive a reset of its context
+            mount_system(guest)
         yield eud, vgpus, guests
 
 
