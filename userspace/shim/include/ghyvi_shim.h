@@ -571,8 +571,8 @@ static inline struct delayed_work *to_delayed_work(struct work_struct *work)
 {
 	return container_of(work, struct delayed_work, work);
 }
-static inline bool mod_delayed_work(struct workqueue_struct *queue, struct delayed_work *work,
-				    unsigned long delay)
+static inline bool mod_delayed_work(struct workqueue_struct *queue __maybe_unused,
+				    struct delayed_work *work, unsigned long delay __maybe_unused)
 {
 	return atomic_exchange(&work->pending, true);
 }
