@@ -324,6 +324,7 @@ static void enter_failsafe_if(struct ghyvi_vgpu *vgpu, const char *why)
 	ghyvi_report(vgpu->params.reporter,
 		     "failsafe: %s; restart the VM, or write 1 to reset and reload its driver",
 		     why);
+	vgpu_event(vgpu); /* the event of the violation may have been sent before the count */
 }
 
 /* The engine's workload has failed, by its own fault or for want of memory. */

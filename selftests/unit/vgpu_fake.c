@@ -596,11 +596,13 @@ static void fake_uncharge(struct ghyvi_hv *hv, const struct ghyvi_hv_charge *cha
 void (*on_interrupt)(void);
 
 atomic_t events;
+s64 failsafes_at_event;
 
 static void count_event(struct ghyvi_reporter *of)
 {
 	assert_ptr_equal(of, &reporter);
 	atomic_inc(&events);
+	failsafes_at_event = atomic64_read(&stats.failsafes);
 }
 
 static void count_interrupt(struct ghyvi_hv *hv)

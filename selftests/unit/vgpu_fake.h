@@ -129,6 +129,7 @@ extern struct ghyvi_reporter reporter;
 extern struct device device;
 extern atomic_t interrupts;
 extern atomic_t events; /* calls of struct ghyvi_vgpu_params' @event */
+extern s64 failsafes_at_event; /* the counter at the last one */
 extern struct ghyvi_sched *sched;
 extern struct ghyvi_vgpu *vgpu;
 
