@@ -6,7 +6,7 @@ import json
 import os
 import re
 
-from hostlib import GUEST, KCSAN, Guest, GuestLost, read, require, run
+from hostlib import GUEST, KCSAN, SLOWNESS, Guest, GuestLost, read, require, run
 
 BUSY = ["busy_ns_rcs", "busy_ns_bcs", "busy_ns_vcs", "busy_ns_vecs"]
 REPORT = "/tmp/hostile.json"  # in the guest
@@ -66,7 +66,7 @@ class Attacker(Guest):
 
         A trial with an effect, or a vGPU that is not usable afterwards, raises Problem."""
         only = f"--class {chosen}" if chosen else ""
-        only += f" {self.options}"
+        only += f" --slowness {SLOWNESS:.0f} {self.options}"
         status, out = self.run(f"hostile --trials {trials} --seed {seed} {only} --json {REPORT} && cat {REPORT}", timeout)
         require(status == 0, f"hostile --trials {trials} --seed {seed} {only}: status {status}\n{out.strip()[-3000:]}")
         found = re.search(r"^\{.*^\]\}$", out, re.M | re.S)

@@ -8,6 +8,7 @@
 
 struct fixture fixture;
 uint64_t effects;
+unsigned int slowness = 1;
 
 void effect(const char *format, ...)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "second_vgpu_pci.h"
+#include "attack.h"
 #include "bar0_pci.h"
 #include "options.h"
 #include "runner.h"
@@ -34,6 +35,7 @@ static const struct argp_option options[] = {
 	  "During the attacks, pin and unpin the same memory by the second vGPU of the guest (the "
 	  "second Intel display function)",
 	  0 },
+	{ "slowness", 'n', "N", 0, "How many times slower the host is than usual (default 1)", 0 },
 	{ "json", 'j', "FILE", 0, "Write a summary to FILE", 0 },
 	{ "list", 'l', NULL, 0, "List the classes", 0 },
 	{ 0 },
@@ -59,6 +61,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		break;
 	case '2':
 		second_vgpu = true;
+		break;
+	case 'n':
+		slowness = parse_number(state, argument, 1, SLOWNESS_MAX);
 		break;
 	case 'j':
 		run.json = fopen(argument, "w");
