@@ -94,7 +94,7 @@ static bool wants_protection(struct ghyvi_gtt *gtt, const struct ghyvi_table_pag
 	return !table->history.leaf || (gtt->policy->protect && gtt->policy->protect(&page));
 }
 
-/* Protect @count pages of gtt->batch from @first on. Returns how many preceded the first failure. */
+/* Protect @count pages of gtt->batch from @first on. Returns how many came before a failure. */
 static unsigned int protect_pages(struct ghyvi_gtt *gtt, unsigned int first, unsigned int count)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
