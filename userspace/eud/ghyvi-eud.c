@@ -144,7 +144,7 @@ static void confine(const struct unit *unit, const struct passwd *user, pid_t pa
 		_exit(1); /* it ended before it could take this process with it */
 	filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	if (!filter)
-		error(1, 0, "no memory for a filter of system calls");
+		error(1, 0, "system calls cannot be filtered: no memory, or no CONFIG_SECCOMP");
 	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0))
 			error(1, 0, "system call %d cannot be allowed", calls[i]);
