@@ -33,21 +33,6 @@ struct softgpu_group *softgpu_group_create(size_t bytes)
 	return group;
 }
 
-static void worker_free(struct kref *ref)
-{
-	struct softgpu_worker *worker = container_of(ref, struct softgpu_worker, ref);
-
-	mutex_destroy(&worker->insert);
-	kvfree(worker->group);
-	free_page((unsigned long)worker->control);
-	kfree(worker);
-}
-
-void softgpu_worker_put(struct softgpu_worker *worker)
-{
-	kref_put(&worker->ref, worker_free);
-}
-
 /* Its file will be closed when it has ended. */
 static void end_overdue(struct work_struct *work)
 {
@@ -71,7 +56,7 @@ void softgpu_worker_expect(struct softgpu_worker *worker)
 	worker->overdue_number = worker->next.number;
 	kref_get(&worker->ref);
 	if (mod_delayed_work(system_wq, &worker->overdue, OVERDUE))
-		kref_put(&worker->ref, worker_free); /* not the last one: the caller has one */
+		softgpu_worker_put(worker); /* not the last one: the caller has one */
 }
 
 struct softgpu_worker *softgpu_worker_create(const struct softgpu_worker_ops *ops, void *private)
@@ -97,6 +82,21 @@ struct softgpu_worker *softgpu_worker_create(const struct softgpu_worker_ops *op
 	softgpu_workers_free++;
 	spin_unlock(&softgpu_workers_lock);
 	return worker;
+}
+
+static void worker_free(struct kref *ref)
+{
+	struct softgpu_worker *worker = container_of(ref, struct softgpu_worker, ref);
+
+	mutex_destroy(&worker->insert);
+	kvfree(worker->group);
+	free_page((unsigned long)worker->control);
+	kfree(worker);
+}
+
+void softgpu_worker_put(struct softgpu_worker *worker)
+{
+	kref_put(&worker->ref, worker_free);
 }
 
 /* Wake both sides: the state has changed. */
