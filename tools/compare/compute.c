@@ -4,9 +4,6 @@
  * papers on shared GPUs measure. Prints a line of JSON for each kernel and size. What the device
  * computes is compared with what the CPU does before anything is timed.
  */
-#define CL_TARGET_OPENCL_VERSION 120
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#include <CL/cl.h>
 #include <argp.h>
 #include <math.h>
 #include <stdbool.h>
@@ -16,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "clock.h"
+#include "opencl_program.h"
 #include "options.h"
 
 #define GROUP 64u
@@ -51,9 +49,7 @@ struct work {
 	uint32_t n[SIZES];
 };
 
-static cl_context context;
-static cl_command_queue queue;
-static cl_program program;
+static struct opencl_program program;
 static cl_kernel kernel;
 static cl_mem mem[3]; /* two inputs, the result */
 static void *host[3]; /* the inputs, what the CPU computed */
@@ -203,14 +199,14 @@ static void compute_nbody(void)
 
 static int launch(void)
 {
-	return check(clEnqueueNDRangeKernel(queue, kernel, global[1] ? 2 : 1, NULL, global, local,
-					    0, NULL, NULL),
+	return check(clEnqueueNDRangeKernel(program.queue, kernel, global[1] ? 2 : 1, NULL, global,
+					    local, 0, NULL, NULL),
 		     "launch");
 }
 
 static int run_kernel(void)
 {
-	return launch() || check(clFinish(queue), "finish");
+	return launch() || check(clFinish(program.queue), "finish");
 }
 
 static int run_radix(void)
@@ -222,19 +218,20 @@ static int run_radix(void)
 		if (launch())
 			return -1;
 	}
-	return check(clFinish(queue), "finish");
+	return check(clFinish(program.queue), "finish");
 }
 
 static int run_write(void)
 {
-	return check(clEnqueueWriteBuffer(queue, mem[0], CL_TRUE, 0, in_bytes, host[0], 0, NULL,
-					  NULL),
+	return check(clEnqueueWriteBuffer(program.queue, mem[0], CL_TRUE, 0, in_bytes, host[0], 0,
+					  NULL, NULL),
 		     "write");
 }
 
 static int run_read(void)
 {
-	return check(clEnqueueReadBuffer(queue, mem[0], CL_TRUE, 0, in_bytes, got, 0, NULL, NULL),
+	return check(clEnqueueReadBuffer(program.queue, mem[0], CL_TRUE, 0, in_bytes, got, 0, NULL,
+					 NULL),
 		     "read");
 }
 
@@ -277,7 +274,8 @@ static int is_right(const struct work *work)
 		return 1;
 	memset(host[2], 0, out_bytes);
 	work->compute();
-	if (check(clEnqueueReadBuffer(queue, mem[2], CL_TRUE, 0, out_bytes, got, 0, NULL, NULL),
+	if (check(clEnqueueReadBuffer(program.queue, mem[2], CL_TRUE, 0, out_bytes, got, 0, NULL,
+				      NULL),
 		  "read"))
 		return 0;
 	for (size_t i = 0; i < out_bytes / 4; i++) {
@@ -326,11 +324,11 @@ static int begin(const struct work *work)
 	got = calloc(1, in_bytes);
 	make_inputs(work);
 	for (unsigned int i = 0; i < 3 && status == CL_SUCCESS; i++)
-		mem[i] = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+		mem[i] = clCreateBuffer(program.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
 					i == 2 ? out_bytes : in_bytes, host[i], &status);
 	if (check(status, "buffers") || !is_kernel(work))
 		return status == CL_SUCCESS ? 0 : -1;
-	kernel = clCreateKernel(program, work->name, &status);
+	kernel = clCreateKernel(program.program, work->name, &status);
 	if (check(status, work->name))
 		return -1;
 	for (cl_uint i = 0; i < 3; i++)
@@ -402,59 +400,6 @@ static int run(const struct work *work, unsigned int which)
 	return err;
 }
 
-/* ---- the device ---- */
-
-static int open_device(void)
-{
-	cl_platform_id platforms[16];
-	cl_device_id device;
-	cl_uint count = 0;
-	char text[256];
-	cl_int status;
-
-	clGetPlatformIDs(ARRAY_LENGTH(platforms), platforms, &count);
-	for (cl_uint i = 0; i < count && i < ARRAY_LENGTH(platforms); i++) {
-		clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof(text), text, NULL);
-		if (!strstr(text, platform) ||
-		    clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL))
-			continue;
-		context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
-		if (check(status, "context"))
-			return -1;
-		queue = clCreateCommandQueue(context, device, 0, &status);
-		return check(status, "queue");
-	}
-	fprintf(stderr, "no platform %s has a device\n", platform);
-	return -1;
-}
-
-/* @source is text, or what ocloc made of it. */
-static int build(void)
-{
-	static char code[1 << 20];
-	const char *text = code;
-	FILE *file = fopen(source, "r");
-	size_t bytes = file ? fread(code, 1, sizeof(code) - 1, file) : 0;
-	cl_device_id device;
-	cl_int status;
-
-	if (file)
-		fclose(file);
-	if (!bytes) {
-		fprintf(stderr, "%s cannot be read\n", source);
-		return -1;
-	}
-	clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(device), &device, NULL);
-	if (memchr(code, 0, bytes))
-		program = clCreateProgramWithBinary(context, 1, &device, &bytes,
-						    (const unsigned char **)&text, NULL, &status);
-	else
-		program = clCreateProgramWithSource(context, 1, &text, &bytes, &status);
-	if (check(status, "program"))
-		return -1;
-	return check(clBuildProgram(program, 1, &device, "-cl-std=CL1.2", NULL, NULL), "build");
-}
-
 /* ---- options ---- */
 
 static const struct argp_option options[] = {
@@ -516,11 +461,15 @@ static const struct argp argp = {
 
 int main(int argc, char **argv)
 {
+	const char *error;
 	bool found = false;
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
-	if (open_device() || build())
+	error = opencl_program_open(&program, platform, source);
+	if (error) {
+		fprintf(stderr, "%s\n", error);
 		return EXIT_NO_DEVICE;
+	}
 	for (size_t i = 0; i < ARRAY_LENGTH(works); i++)
 		for (unsigned int which = 0; which < SIZES && is_wanted(&works[i]); which++) {
 			if (!works[i].n[which])

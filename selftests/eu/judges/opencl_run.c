@@ -10,9 +10,6 @@
  * failed REASON". --list prints the names, each with the type of its result and the ulps that it
  * may differ by.
  */
-#define CL_TARGET_OPENCL_VERSION 120
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#include <CL/cl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "opencl_program.h"
 
 #define ITEMS 8192u
 #define BYTES (ITEMS * sizeof(uint32_t))
@@ -28,13 +26,6 @@
 #define GROUP 128u
 #define MATRIX 64u
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-
-struct device {
-	cl_device_id id;
-	cl_context context;
-	cl_command_queue queue;
-	cl_program program;
-};
 
 static char why[256];
 
@@ -82,7 +73,7 @@ struct test {
 	const char *name;
 	const char *type; /* of the result; "double" needs a device that has it */
 	unsigned int ulps;
-	bool (*run)(const struct device *device, const struct test *test, void *result);
+	bool (*run)(const struct opencl_program *device, const struct test *test, void *result);
 	void (*fill)(void *memory, size_t bytes);
 	void (*fill2)(void *memory, size_t bytes); /* of the second input; NULL: as @fill */
 	size_t bytes; /* of the result */
@@ -91,7 +82,7 @@ struct test {
 	uint32_t n;
 };
 
-static cl_mem buffer(const struct device *device, void *data, size_t bytes)
+static cl_mem buffer(const struct opencl_program *device, void *data, size_t bytes)
 {
 	cl_int err;
 	cl_mem mem = clCreateBuffer(device->context,
@@ -101,7 +92,7 @@ static cl_mem buffer(const struct device *device, void *data, size_t bytes)
 	return check(err, "clCreateBuffer") ? mem : NULL;
 }
 
-static cl_kernel kernel(const struct device *device, const char *name)
+static cl_kernel kernel(const struct opencl_program *device, const char *name)
 {
 	cl_int err;
 	cl_kernel made = clCreateKernel(device->program, name, &err);
@@ -109,7 +100,7 @@ static cl_kernel kernel(const struct device *device, const char *name)
 	return check(err, "clCreateKernel") ? made : NULL;
 }
 
-static bool launch(const struct device *device, cl_kernel kernel, const size_t *global,
+static bool launch(const struct opencl_program *device, cl_kernel kernel, const size_t *global,
 		   const size_t *local)
 {
 	return check(clEnqueueNDRangeKernel(device->queue, kernel, global[1] ? 2 : 1, NULL, global,
@@ -117,7 +108,7 @@ static bool launch(const struct device *device, cl_kernel kernel, const size_t *
 		     "clEnqueueNDRangeKernel");
 }
 
-static bool read_back(const struct device *device, cl_mem mem, void *result, size_t bytes)
+static bool read_back(const struct opencl_program *device, cl_mem mem, void *result, size_t bytes)
 {
 	return check(clEnqueueReadBuffer(device->queue, mem, CL_TRUE, 0, bytes, result, 0, NULL,
 					 NULL),
@@ -125,7 +116,7 @@ static bool read_back(const struct device *device, cl_mem mem, void *result, siz
 }
 
 /* Two inputs, one output that is 0 before, and a number. */
-static bool run_plain(const struct device *device, const struct test *test, void *result)
+static bool run_plain(const struct opencl_program *device, const struct test *test, void *result)
 {
 	void *inputs = malloc(2 * BYTES);
 	cl_kernel made = kernel(device, test->name);
@@ -152,7 +143,7 @@ static bool run_plain(const struct device *device, const struct test *test, void
 	return ok;
 }
 
-static bool run_sort(const struct device *device, const struct test *test, void *result)
+static bool run_sort(const struct opencl_program *device, const struct test *test, void *result)
 {
 	cl_kernel made = kernel(device, "sort_step");
 	cl_mem mem;
@@ -176,7 +167,7 @@ static bool run_sort(const struct device *device, const struct test *test, void 
 }
 
 /* Copies of ranges at odd offsets, fills, rectangles, and a mapping. */
-static bool run_copies(const struct device *device, const struct test *test, void *result)
+static bool run_copies(const struct opencl_program *device, const struct test *test, void *result)
 {
 	static const uint32_t pattern[4] = { 1, 2, 0xdeadbeef, 4 };
 	const size_t from[3] = { 4, 3, 0 }, to[3] = { 8, 1, 0 }, region[3] = { 40, 20, 1 };
@@ -212,7 +203,7 @@ static bool run_copies(const struct device *device, const struct test *test, voi
 	return ok;
 }
 
-static bool run_image(const struct device *device, const struct test *test, void *result)
+static bool run_image(const struct opencl_program *device, const struct test *test, void *result)
 {
 	const cl_image_format format = { CL_RGBA, CL_UNORM_INT8 };
 	const cl_image_desc desc = { .image_type = CL_MEM_OBJECT_IMAGE2D,
@@ -273,58 +264,7 @@ static const struct test tests[] = {
 	{ COMMON("copies", "bytes", BYTES), .run = run_copies },
 };
 
-/* ---- the device ---- */
-
-static bool find_device(const char *name, struct device *device)
-{
-	cl_platform_id platforms[16];
-	cl_uint count = 0;
-	char text[256];
-	cl_int err;
-
-	clGetPlatformIDs(ARRAY_LENGTH(platforms), platforms, &count);
-	for (cl_uint i = 0; i < count && i < ARRAY_LENGTH(platforms); i++) {
-		clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof(text), text, NULL);
-		if (!strstr(text, name) ||
-		    clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device->id, NULL))
-			continue;
-		device->context = clCreateContext(NULL, 1, &device->id, NULL, NULL, &err);
-		if (!check(err, "clCreateContext"))
-			return false;
-		device->queue = clCreateCommandQueue(device->context, device->id, 0, &err);
-		return check(err, "clCreateCommandQueue");
-	}
-	return fail("no platform %s has a device", name);
-}
-
-static bool build(struct device *device, const char *path)
-{
-	static char source[1 << 20], log[8192];
-	const char *text = source;
-	FILE *file = fopen(path, "r");
-	size_t bytes = file ? fread(source, 1, sizeof(source) - 1, file) : 0;
-	cl_int err;
-
-	if (!bytes)
-		return fail("%s cannot be read", path);
-	fclose(file);
-	if (memchr(source, 0, bytes)) /* no text */
-		device->program = clCreateProgramWithBinary(device->context, 1, &device->id, &bytes,
-							    (const unsigned char **)&text, NULL,
-							    &err);
-	else
-		device->program =
-			clCreateProgramWithSource(device->context, 1, &text, &bytes, &err);
-	if (!check(err, "clCreateProgram"))
-		return false;
-	err = clBuildProgram(device->program, 1, &device->id, "-cl-std=CL1.2", NULL, NULL);
-	if (err == CL_SUCCESS)
-		return true;
-	clGetProgramBuildInfo(device->program, device->id, CL_PROGRAM_BUILD_LOG, sizeof(log), log,
-			      NULL);
-	fprintf(stderr, "%s\n", log);
-	return check(err, "clBuildProgram");
-}
+/* ---- one after the other ---- */
 
 static bool write_result(const char *directory, const char *name, const void *data, size_t bytes)
 {
@@ -340,11 +280,11 @@ static bool write_result(const char *directory, const char *name, const void *da
 	return ok || fail("%s cannot be written", path);
 }
 
-static bool has_doubles(const struct device *device)
+static bool has_doubles(const struct opencl_program *device)
 {
 	cl_device_fp_config config = 0;
 
-	clGetDeviceInfo(device->id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(config), &config, NULL);
+	clGetDeviceInfo(device->device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(config), &config, NULL);
 	return config;
 }
 
@@ -367,7 +307,8 @@ static bool picked(const struct test *test, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	static uint64_t result[BYTES / 8 + IMAGE_WIDTH * IMAGE_HEIGHT];
-	struct device device = {};
+	struct opencl_program device = {};
+	const char *error;
 	int status = 0;
 
 	if (argc == 2 && !strcmp(argv[1], "--list")) {
@@ -379,8 +320,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: opencl_run PLATFORM SOURCE DIRECTORY [NAME...]\n");
 		return 2;
 	}
-	if (!find_device(argv[1], &device) || !build(&device, argv[2])) {
-		printf("build failed %s\n", why);
+	error = opencl_program_open(&device, argv[1], argv[2]);
+	if (error) {
+		printf("build failed %s\n", error);
 		return 1;
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(tests); i++) {
