@@ -2,6 +2,7 @@
 """Kernels of guests on the software pGPU: ghyvi-eud executes them, in a process for each vGPU."""
 
 import contextlib
+import glob
 import os
 import re
 import signal
@@ -29,9 +30,13 @@ HASTY_MS = 100  # heartbeat interval of i915
 
 
 def workers(eud):
-    """Processes of ghyvi-eud that execute kernels."""
-    with open(f"/proc/{eud.pid}/task/{eud.pid}/children", encoding="ascii") as children:
-        return [int(pid) for pid in children.read().split()]
+    """Processes of ghyvi-eud that execute kernels. Kernels without CONFIG_PROC_CHILDREN have no list."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if hostlib.read(path).rpartition(")")[2].split()[1] == str(eud.pid):
+                found.append(int(path.split("/")[2]))
+    return sorted(found)
 
 
 @contextlib.contextmanager
