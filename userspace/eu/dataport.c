@@ -178,7 +178,8 @@ static uint8_t *consecutive(struct eu_exec *x, const struct eu_target *t, const 
 	uint64_t first = l->address[0], offset, wrong = 0;
 	uint32_t lane, all = l->count * 4;
 
-	if (l->elements != 1 || l->bytes != 4 || l->slot != 4 || l->mask != (1u << l->count) - 1)
+	if (l->elements != 1 || l->channel[0] || l->bytes != 4 || l->slot != 4 ||
+	    l->mask != (1u << l->count) - 1)
 		return NULL;
 	for (lane = 0; lane < l->count; lane++)
 		wrong |= l->address[lane] ^ (first + lane * 4);

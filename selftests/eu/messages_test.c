@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages to the data port and the sampler, on surfaces and registers of the test's. */
+#include "code.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define STATE 0x10000ull /* binding table, surface state, sampler state */
+#define DATA 0x20000ull
+enum { DATA_DWORDS = 1024, SURFACE_AT = 64, SAMPLER_AT = 128 };
+enum { UNTYPED_READ = 1, UNTYPED_WRITE = 9, TYPED_WRITE = 13, MEDIA_READ = 4, SAMPLE_LZ = 0x18 };
+enum { SFID_SAMPLER = 2, SFID_DATA_CACHE_1 = 12, STATELESS = 255 };
+enum { TYPE_2D = 1, TYPE_3D = 2, TYPE_NULL = 7 };
+enum { R32_UINT = 0x0d7 };
+
+static struct eu_thread thread;
+static struct eu_exec exec;
+static struct eu_run run;
+static uint32_t state_page[EU_PAGE_BYTES / 4], data[DATA_DWORDS];
+
+static void *map(void *context, uint64_t address, enum eu_access access)
+{
+	(void)context;
+	(void)access;
+	return address == STATE ? (void *)state_page : address == DATA ? (void *)data : NULL;
+}
+
+static const struct eu_memory_ops ops = { .map = map };
+
+/* Each register has 0x77777777, each dword of the data its number. */
+static void fresh(void)
+{
+	unsigned int n;
+
+	memset(&thread, 0x77, EU_GRF_BYTES);
+	memset(&exec, 0, sizeof(exec));
+	memset(&run, 0, sizeof(run));
+	memset(state_page, 0, sizeof(state_page));
+	for (n = 0; n < DATA_DWORDS; n++)
+		data[n] = n;
+	thread.mask = ~0u;
+	run.dispatch.surface.address = run.dispatch.dynamic.address = STATE;
+	run.dispatch.samplers = SAMPLER_AT;
+	run.dispatch.general = (struct eu_base){ DATA, UINT64_MAX };
+	exec.run = &run;
+	exec.t = &thread;
+	exec.memory.ops = &ops;
+}
+
+static enum eu_step message(unsigned int sfid, uint32_t desc)
+{
+	struct code c = { .count = 0 };
+	struct eu_insn i;
+
+	emit_send(&c, 8, sfid, 40, 20, desc, false);
+	eu_decode((const uint8_t *)c.dw[0], 16, &i);
+	eu_bind(&i);
+	return i.run(&exec, &i);
+}
+
+static uint32_t dword(unsigned int reg, unsigned int n)
+{
+	return eu_reg32(&thread, reg * 32 + n * 4);
+}
+
+static void set_dword(unsigned int reg, unsigned int n, uint32_t v)
+{
+	eu_set_reg32(&thread, reg * 32 + n * 4, v);
+}
+
+/* Lanes next to each other, as one copy could move them. */
+static void a_channel_has_its_place_in_memory_even_alone(void **state)
+{
+	unsigned int channel, n;
+
+	(void)state;
+	for (channel = 0; channel < 4; channel++) {
+		uint32_t off = (15u & ~(1u << channel)) << 8 | 2u << 12 | STATELESS;
+
+		fresh();
+		for (n = 0; n < 8; n++) {
+			set_dword(20, n, 256 + n * 4);
+			set_dword(21, n, 0x1000 + n);
+		}
+		assert_int_equal(message(SFID_DATA_CACHE_1,
+					 1u << 25 | 1u << 20 | UNTYPED_READ << 14 | off),
+				 EU_NEXT);
+		for (n = 0; n < 8; n++)
+			assert_int_equal(dword(40, n), 64 + n + channel);
+		assert_int_equal(message(SFID_DATA_CACHE_1, 2u << 25 | UNTYPED_WRITE << 14 | off),
+				 EU_NEXT);
+		for (n = 0; n < 8; n++)
+			assert_int_equal(data[64 + n + channel], 0x1000 + n);
+		assert_int_equal(data[63 + channel], 63 + channel);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_channel_has_its_place_in_memory_even_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
