@@ -51,6 +51,19 @@ static void fresh(void)
 	exec.memory.ops = &ops;
 }
 
+/* The surface at binding table index 0, of 8 by 8 dwords with 16 in a row of memory. */
+static void put_surface(unsigned int type, bool array)
+{
+	uint32_t *dw = state_page + SURFACE_AT / 4;
+
+	state_page[0] = SURFACE_AT;
+	dw[0] = type << 29 | (uint32_t)array << 28 | R32_UINT << 18 | 1u << 16 | 1u << 14;
+	dw[2] = 7u << 16 | 7;
+	dw[3] = 63;
+	dw[7] = 4u << 25 | 5u << 22 | 6u << 19 | 7u << 16;
+	dw[8] = DATA;
+}
+
 static enum eu_step message(unsigned int sfid, uint32_t desc)
 {
 	struct code c = { .count = 0 };
@@ -99,10 +112,30 @@ static void a_channel_has_its_place_in_memory_even_alone(void **state)
 	}
 }
 
+static void an_array_of_3d_images_is_refused(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	fresh();
+	put_surface(TYPE_3D, true);
+	assert_int_equal(message(SFID_SAMPLER, 3u << 25 | 4u << 20 | SAMPLE_LZ << 12 | 1u << 17),
+			 EU_FAILED);
+	assert_int_equal(exec.error.status, EU_ILLEGAL);
+	fresh();
+	put_surface(TYPE_3D, false);
+	for (n = 0; n < 24; n++)
+		set_dword(20, n, 0);
+	assert_int_equal(message(SFID_SAMPLER, 3u << 25 | 4u << 20 | SAMPLE_LZ << 12 | 1u << 17),
+			 EU_NEXT);
+	assert_int_equal(dword(40, 0), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_channel_has_its_place_in_memory_even_alone),
+		cmocka_unit_test(an_array_of_3d_images_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

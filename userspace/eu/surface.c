@@ -64,6 +64,10 @@ static int fill(struct eu_exec *x, const struct eu_insn *i, const uint32_t dw[16
 		eu_fail(x, i, EU_UNSUPPORTED, "a multisampled image");
 		return -1;
 	}
+	if (s->type == EU_SURFACE_3D && s->array) {
+		eu_fail(x, i, EU_ILLEGAL, "an array of 3D images");
+		return -1;
+	}
 	s->width = bits(dw[2], 13, 0) + 1;
 	s->height = s->type == EU_SURFACE_1D ? 1 : bits(dw[2], 29, 16) + 1;
 	s->depth = s->type == EU_SURFACE_3D || s->array ? bits(dw[3], 31, 21) + 1 : 1;
