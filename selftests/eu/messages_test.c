@@ -131,11 +131,29 @@ static void an_array_of_3d_images_is_refused(void **state)
 	assert_int_equal(dword(40, 0), 0);
 }
 
+static void a_null_surface_reads_as_zeros_in_blocks_too(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	fresh();
+	put_surface(TYPE_NULL, false);
+	set_dword(20, 0, 0);
+	set_dword(20, 1, 0);
+	set_dword(20, 2, 1u << 16 | 31);
+	assert_int_equal(message(SFID_DATA_CACHE_1,
+				 1u << 25 | 2u << 20 | 1u << 19 | MEDIA_READ << 14),
+			 EU_NEXT);
+	for (n = 0; n < 16; n++)
+		assert_int_equal(dword(40, n), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_channel_has_its_place_in_memory_even_alone),
 		cmocka_unit_test(an_array_of_3d_images_is_refused),
+		cmocka_unit_test(a_null_surface_reads_as_zeros_in_blocks_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

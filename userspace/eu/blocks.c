@@ -141,8 +141,11 @@ static enum eu_step media(struct eu_exec *x, const struct eu_insn *i, struct eu_
 			uint32_t line_bytes = s->width * s->texel_bytes;
 			uint64_t address;
 
-			if (s->type == EU_SURFACE_NULL)
+			if (s->type == EU_SURFACE_NULL) {
+				if (!write)
+					m->answer[row * pitch + byte] = 0;
 				continue;
+			}
 			/* Outside, the nearest byte of the image is read; nothing is written. */
 			if (write &&
 			    (column < 0 || line < 0 || column >= line_bytes || line >= s->height))
