@@ -148,12 +148,36 @@ static void a_null_surface_reads_as_zeros_in_blocks_too(void **state)
 		assert_int_equal(dword(40, n), 0);
 }
 
+/* Level 1 is 4 by 4 texels below level 0. */
+static void a_typed_store_ends_at_its_level(void **state)
+{
+	const uint32_t desc = 3u << 25 | TYPED_WRITE << 14 | 1u << 12 | 14u << 8;
+	unsigned int n, changed = 0;
+
+	(void)state;
+	fresh();
+	put_surface(TYPE_2D, false);
+	state_page[SURFACE_AT / 4 + 5] = 1u << 4; /* of its levels, the second */
+	for (n = 0; n < 8; n++) {
+		set_dword(20, n, n);
+		set_dword(21, n, 1);
+		set_dword(22, n, 0x1000 + n);
+	}
+	assert_int_equal(message(SFID_DATA_CACHE_1, desc), EU_NEXT);
+	for (n = 0; n < DATA_DWORDS; n++)
+		changed += data[n] != n;
+	assert_int_equal(changed, 4);
+	for (n = 0; n < 4; n++)
+		assert_int_equal(data[9 * 16 + n], 0x1000 + n);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_channel_has_its_place_in_memory_even_alone),
 		cmocka_unit_test(an_array_of_3d_images_is_refused),
 		cmocka_unit_test(a_null_surface_reads_as_zeros_in_blocks_too),
+		cmocka_unit_test(a_typed_store_ends_at_its_level),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

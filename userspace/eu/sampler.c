@@ -240,26 +240,36 @@ static int sample(struct eu_exec *x, const struct eu_surface *s, const struct sa
 	return 0;
 }
 
+/* Whether a level has this texel, and in which slice. */
+static bool is_inside(const struct eu_surface *s, const uint32_t at[3], uint32_t level,
+		      uint32_t *slice)
+{
+	unsigned int count = dimensions(s);
+
+	*slice = 0;
+	if (s->type == EU_SURFACE_BUFFER)
+		return at[0] < s->width;
+	if (level > 14)
+		return false;
+	if (s->array || count == 3) {
+		*slice = at[count == 1 ? 1 : 2];
+		if (*slice >= (count == 3 ? smaller(s->depth, level) : s->depth))
+			return false;
+	}
+	return at[0] < smaller(s->width, level) &&
+	       (count == 1 || at[1] < smaller(s->height, level));
+}
+
 /* ld: a texel by integers; 0 outside. */
 static int load(struct eu_exec *x, const struct eu_surface *s, const uint32_t at[3], uint32_t lod,
 		uint32_t channels[4])
 {
-	unsigned int count = dimensions(s);
-	uint32_t level = lod + s->min_level, slice = 0;
+	uint32_t level = lod + s->min_level, slice;
 
 	memset(channels, 0, 16);
-	if (s->type == EU_SURFACE_BUFFER)
-		return at[0] < s->width ? fetch(x, s, at[0], 0, 0, 0, channels) : 0;
-	if (lod >= s->levels || level > 14)
+	if ((s->type != EU_SURFACE_BUFFER && lod >= s->levels) || !is_inside(s, at, level, &slice))
 		return 0;
-	if (s->array || count == 3) {
-		slice = at[count == 1 ? 1 : 2];
-		if (slice >= (count == 3 ? smaller(s->depth, level) : s->depth))
-			return 0;
-	}
-	if (at[0] >= smaller(s->width, level) || (count > 1 && at[1] >= smaller(s->height, level)))
-		return 0;
-	return fetch(x, s, at[0], count > 1 ? at[1] : 0, slice, level, channels);
+	return fetch(x, s, at[0], dimensions(s) > 1 ? at[1] : 0, slice, level, channels);
 }
 
 /* Where the parameters of a message are, in the order of its payload. */
@@ -406,7 +416,7 @@ enum eu_step eu_typed(struct eu_exec *x, const struct eu_insn *i, struct eu_mess
 	parameters = write ? m->registers - count : m->registers;
 	data = eu_payload(m) + parameters * EU_REG_BYTES;
 	for (lane = 0; lane < 8; lane++) {
-		uint32_t at[3] = { 0 }, channels[4] = { 0 }, row = 0;
+		uint32_t at[3] = { 0 }, channels[4] = { 0 }, row = 0, slice;
 		uint8_t texel[16];
 
 		if (!(m->mask >> lane & 1))
@@ -424,16 +434,11 @@ enum eu_step eu_typed(struct eu_exec *x, const struct eu_insn *i, struct eu_mess
 		for (c = 0; c < 4; c++)
 			if (!(off >> c & 1))
 				channels[c] = eu_data32(data, row++ * 8 + lane);
-		if (s->type == EU_SURFACE_NULL || at[0] >= s->width ||
-		    (s->type != EU_SURFACE_BUFFER && dimensions(s) > 1 && at[1] >= s->height))
-			continue;
-		c = dimensions(s) == 1 ? 1 : 2;
-		if ((s->array || dimensions(s) == 3) && at[c] >= s->depth)
+		if (s->type == EU_SURFACE_NULL || !is_inside(s, at, s->min_level, &slice))
 			continue;
 		eu_texel_pack(s->format, channels, texel);
 		if (eu_write(x,
-			     eu_surface_texel(s, at[0], dimensions(s) > 1 ? at[1] : 0,
-					      s->array || dimensions(s) == 3 ? at[c] : 0,
+			     eu_surface_texel(s, at[0], dimensions(s) > 1 ? at[1] : 0, slice,
 					      s->min_level),
 			     texel, s->texel_bytes))
 			return EU_FAILED;
