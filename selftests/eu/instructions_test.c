@@ -156,6 +156,28 @@ static void test_conversions_clamp(void **state)
 									out[n]);
 }
 
+/* It has an opposite as a float, in each way. */
+static void the_largest_negative_integer_becomes_a_float(void **state)
+{
+	struct code c = { .count = 0 };
+	unsigned int n;
+
+	(void)state;
+	fresh();
+	eu_set_reg32(&thread, EU_REG_CR0, 0);
+	for (n = 0; n < 8; n++)
+		set_dword(2, n, 0x80000000);
+	emit1(&c, EU_MOV, 8, VEC(EU_F, 4), VEC(EU_D, 2));
+	last(&c);
+	assert_int_equal(dword(4, 0), bits(-0x1p31f));
+	emit1(&c, EU_MOV, 8, VEC(EU_F, 4), NEG(VEC(EU_D, 2)));
+	last(&c);
+	assert_int_equal(dword(4, 0), bits(0x1p31f));
+	emit1(&c, EU_MOV, 8, VEC(EU_F, 4), ABS(VEC(EU_D, 2)));
+	last(&c);
+	assert_int_equal(dword(4, 0), bits(0x1p31f));
+}
+
 static void test_flags_and_predicates(void **state)
 {
 	struct code c = { .count = 0 };
@@ -701,6 +723,7 @@ int main(void)
 		cmocka_unit_test(test_integers_wrap_and_saturate),
 		cmocka_unit_test(test_regions_place_each_lane),
 		cmocka_unit_test(test_conversions_clamp),
+		cmocka_unit_test(the_largest_negative_integer_becomes_a_float),
 		cmocka_unit_test(test_flags_and_predicates),
 		cmocka_unit_test(any_and_all_are_inverted_as_a_whole),
 		cmocka_unit_test(a_vector_immediate_has_nibbles),

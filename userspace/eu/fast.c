@@ -222,7 +222,9 @@ eu_handler EU_FAST(const struct eu_insn *i)
 		return float_handler(i);
 	if (!integers(i) || i->saturate)
 		return NULL;
-	if (i->dst.type == EU_F && i->op == EU_MOV && i->src[0].type != EU_UD && !i->condition)
+	/* The largest negative integer has an opposite, which 32 bits do not hold. */
+	if (i->dst.type == EU_F && i->op == EU_MOV && i->src[0].type != EU_UD && !i->condition &&
+	    !modifiers(i))
 		return PICK(fast_to_float);
 	return integer_handler(i);
 }
