@@ -549,6 +549,26 @@ static void test_what_is_not_known_is_named(void **state)
 	assert_non_null(strstr(exec.error.text, "0x6b"));
 }
 
+/* The number of an architecture register is none of a general one. */
+static void a_macro_of_an_architecture_register_is_refused(void **state)
+{
+	static const unsigned int registers[] = { 0x00, 0x20, 0x9a };
+	struct code c = { .count = 0 };
+	unsigned int n, k;
+	uint32_t *dw;
+
+	(void)state;
+	for (n = 0; n < 2; n++)
+		for (k = 0; k < 3; k++) {
+			fresh();
+			dw = emit2(&c, EU_MATH, 8, VEC(EU_F, 4), VEC(EU_F, 2), VEC(EU_F, 3));
+			put_source(dw, n, ARF(EU_F, registers[k]));
+			put_field(dw, 27, 24, 14);
+			assert_int_equal(last(&c), EU_FAILED);
+			assert_int_equal(exec.error.status, EU_UNSUPPORTED);
+		}
+}
+
 static void test_halves_round_once(void **state)
 {
 	unsigned int n;
@@ -738,6 +758,7 @@ int main(void)
 		cmocka_unit_test(test_indirect_registers),
 		cmocka_unit_test(test_regions_past_the_last_register_are_refused),
 		cmocka_unit_test(test_what_is_not_known_is_named),
+		cmocka_unit_test(a_macro_of_an_architecture_register_is_refused),
 		cmocka_unit_test(test_halves_round_once),
 		cmocka_unit_test(test_both_ways_are_equal),
 	};

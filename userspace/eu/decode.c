@@ -353,6 +353,8 @@ static void source(struct eu_insn *i, unsigned int n)
 	}
 	if (is_macro(i)) {
 		/* The swizzle names the extra bits of a register, which are not modelled. */
+		if (o->file != EU_FILE_GRF || o->indirect)
+			refuse(i, EU_UNSUPPORTED, "a macro of other than general registers");
 		place(i, o, number * EU_REG_BYTES, 4, 4, 1, NULL);
 		return;
 	}
