@@ -578,6 +578,7 @@ static void test_dispatches_out_of_range_are_refused(void **state)
 	REFUSED(f.d.slm_bytes = 3000);
 	REFUSED(f.d.cross_thread_registers = 127; f.d.per_thread_registers = 1);
 	REFUSED(f.d.kernel = 32);
+	REFUSED(f.d.kernel = 1ull << 32);
 	REFUSED(f.d.skip = 2);
 	REFUSED(f.d.end[0] = f.d.end[1] = f.d.end[2] = UINT32_MAX);
 #undef REFUSED

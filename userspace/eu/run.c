@@ -43,8 +43,8 @@ static const char *wrong(const struct eu_dispatch *d)
 
 	if (d->simd != 8 && d->simd != 16 && d->simd != 32)
 		return "a walker of other than 8, 16 or 32 lanes";
-	if (d->kernel & 63)
-		return "a kernel that is not aligned";
+	if (d->kernel & 63 || d->kernel >> 32)
+		return "a kernel that is not aligned, or past 4 GiB";
 	for (n = 0; n < 3; n++)
 		if (!d->media && (!d->threads[n] || d->threads[n] > MAX_THREADS))
 			return "a walker of other than 1 to 64 threads";
