@@ -531,6 +531,40 @@ static void client_that_disables_msi_gets_no_more(void **state)
 	close(event);
 }
 
+/* A pipe would end the server when its reader has gone, or block it when it is full. */
+static void what_is_no_eventfd_is_refused(void **state)
+{
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(set_irqs(VFIO_PCI_MSI_IRQ_INDEX,
+				  VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER, 1,
+				  ends[1]),
+			 EINVAL);
+	close(ends[0]);
+	close(ends[1]);
+	assert_int_equal(set_irqs(VFIO_PCI_MSI_IRQ_INDEX,
+				  VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_TRIGGER, 1, -1),
+			 0);
+	assert_int_equal(region_read(CONFIG, PCI_VENDOR_ID, 2), 0x8086);
+}
+
+static void eventfd_that_is_full_does_not_block_the_server(void **state)
+{
+	u64 most = ~0ull - 1;
+	int event = eventfd(0, 0);
+
+	assert_int_equal(write(event, &most, sizeof(most)), sizeof(most));
+	assert_int_equal(set_irqs(VFIO_PCI_MSI_IRQ_INDEX,
+				  VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER, 1,
+				  event),
+			 0);
+	assert_int_equal(set_irqs(VFIO_PCI_MSI_IRQ_INDEX,
+				  VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_TRIGGER, 1, -1),
+			 0);
+	close(event);
+}
+
 static void reset_clears_registers_and_configuration_space(void **state)
 {
 	region_write(CONFIG, PCI_COMMAND, PCI_COMMAND_MEMORY, 2);
@@ -586,6 +620,8 @@ int main(void)
 		CASE(engines_do_not_reach_memory_that_was_unmapped),
 		CASE(pin_masks_itself_until_the_client_unmasks_it),
 		CASE(client_that_disables_msi_gets_no_more),
+		CASE(what_is_no_eventfd_is_refused),
+		CASE(eventfd_that_is_full_does_not_block_the_server),
 		CASE(reset_clears_registers_and_configuration_space),
 		CASE(next_client_finds_nothing_of_the_last_one),
 		CASE(socket_of_a_server_that_runs_is_not_taken),

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -99,12 +100,17 @@ static bool serve_one(struct emu_vfio_user *server)
 
 /* ---- interrupts ---- */
 
+/* An eventfd that has not been read for 2^64 times would block. */
 void emu_vfio_user_signal(struct emu_vfio_user *server, int eventfd)
 {
 	static const u64 one = 1;
+	struct pollfd polled = { .fd = eventfd, .events = POLLOUT };
 
-	if (eventfd >= 0 && write(eventfd, &one, sizeof(one)) != sizeof(one))
-		emu_log(server->emu, "an interrupt was lost: %s", strerror(errno));
+	if (eventfd < 0)
+		return;
+	if (poll(&polled, 1, 0) != 1 || polled.revents != POLLOUT ||
+	    write(eventfd, &one, sizeof(one)) != sizeof(one))
+		emu_log(server->emu, "an interrupt was lost");
 }
 
 static void vfio_user_msi(struct emu *emu, u64 address, u32 data)

@@ -179,6 +179,17 @@ void emu_vfio_user_update_intx(struct emu_vfio_user *server, bool level)
 	emu_vfio_user_signal(server, server->eventfds[VFIO_USER_INTX]);
 }
 
+/* A write to what else a client may pass can block, or raise SIGPIPE. */
+static bool is_eventfd(int fd)
+{
+	static const char name[] = "anon_inode:[eventfd]";
+	char path[32], target[sizeof(name)];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return readlink(path, target, sizeof(target)) == sizeof(name) - 1 &&
+	       !memcmp(target, name, sizeof(name) - 1);
+}
+
 static int set_trigger(struct emu_vfio_user *server, struct vfio_user_request *request,
 		       const struct vfio_irq_set *set)
 {
@@ -196,6 +207,8 @@ static int set_trigger(struct emu_vfio_user *server, struct vfio_user_request *r
 	default:
 		return -EINVAL;
 	}
+	if (request->nr_fds && !is_eventfd(request->fds[0]))
+		return -EINVAL;
 	if (*eventfd >= 0)
 		close(*eventfd);
 	*eventfd = -1;
