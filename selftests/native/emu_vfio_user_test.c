@@ -565,6 +565,19 @@ static void eventfd_that_is_full_does_not_block_the_server(void **state)
 	close(event);
 }
 
+static void connection_ends_if_the_rest_of_a_message_does_not_come(void **state)
+{
+	struct vfio_user_header header = { .id = 1,
+					   .command = VFIO_USER_DEVICE_RESET,
+					   .bytes = sizeof(header) };
+
+	assert_int_equal(send(client, &header, 8, MSG_NOSIGNAL), 8);
+	assert_true(connection_has_ended());
+	close(client);
+	connect_client();
+	assert_int_equal(propose(VFIO_USER_MAJOR, ""), 0);
+}
+
 static void reset_clears_registers_and_configuration_space(void **state)
 {
 	region_write(CONFIG, PCI_COMMAND, PCI_COMMAND_MEMORY, 2);
@@ -622,6 +635,7 @@ int main(void)
 		CASE(client_that_disables_msi_gets_no_more),
 		CASE(what_is_no_eventfd_is_refused),
 		CASE(eventfd_that_is_full_does_not_block_the_server),
+		CASE(connection_ends_if_the_rest_of_a_message_does_not_come),
 		CASE(reset_clears_registers_and_configuration_space),
 		CASE(next_client_finds_nothing_of_the_last_one),
 		CASE(socket_of_a_server_that_runs_is_not_taken),

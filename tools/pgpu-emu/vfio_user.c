@@ -10,11 +10,15 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "emu.h"
 #include "vfio_user.h"
+
+/* A client that has begun a message, or is to take one, has so long: others wait meanwhile. */
+#define MESSAGE_SECONDS 10
 
 /* ---- messages ---- */
 
@@ -153,10 +157,13 @@ static int vfio_user_fds(struct emu *emu, int *fds)
 /* The service ends with the QEMU that was started for it, if there is one. */
 static bool vfio_user_handle(struct emu *emu, int fd)
 {
+	static const struct timeval most = { .tv_sec = MESSAGE_SECONDS };
 	struct emu_vfio_user *server = emu->transport_data;
 
 	if (fd == server->listener) {
 		server->client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+		setsockopt(server->client, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
+		setsockopt(server->client, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most));
 		return true;
 	}
 	if (serve_one(server))
