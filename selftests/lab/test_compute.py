@@ -16,7 +16,7 @@ from ktap import long_test, say, test
 EUD = os.environ.get("GHYVI_EUD") or f"{hostlib.TREE}/build/ghyvi-eud"
 RESULT = "eucheck --rounds 3 | grep 'hash ac2c1dc5'"  # as on the emulated GPU: selftests/native/test_native.py
 MANY_GROUPS = "eucheck --contexts 3 --groups 20000 --preemptible"
-LONG_GROUPS = f"eucheck --kernel shares --groups 40 --rounds {2 * hostlib.SLOWNESS} --preemptible"
+LONG_GROUPS = f"eucheck --kernel shares --groups 40 --rounds {round(2 * hostlib.SLOWNESS)} --preemptible"
 READ_ONLY = "eucheck --kernel copies"
 TIMEOUT_S = 120
 LONG_S = 300
