@@ -414,6 +414,22 @@ static void mac_writes_the_accumulator_if_it_says_so(void **state)
 	}
 }
 
+/* The accumulator's elements would have another size. */
+static void mac_of_words_and_halves_is_refused(void **state)
+{
+	static const unsigned int types[] = { EU_W, EU_UW, EU_HF };
+	struct code c = { .count = 0 };
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 3; n++) {
+		fresh();
+		emit2(&c, EU_MAC, 8, VEC(types[n], 4), VEC(types[n], 2), VEC(types[n], 3));
+		assert_int_equal(last(&c), EU_FAILED);
+		assert_int_equal(exec.error.status, EU_UNSUPPORTED);
+	}
+}
+
 static void test_bits(void **state)
 {
 	struct code c = { .count = 0 };
@@ -752,6 +768,7 @@ int main(void)
 		cmocka_unit_test(test_upper_halves_of_products),
 		cmocka_unit_test(each_write_of_the_accumulator_has_an_upper_half),
 		cmocka_unit_test(mac_writes_the_accumulator_if_it_says_so),
+		cmocka_unit_test(mac_of_words_and_halves_is_refused),
 		cmocka_unit_test(test_bits),
 		cmocka_unit_test(test_rounding_follows_cr0),
 		cmocka_unit_test(test_denormals_follow_cr0),

@@ -89,6 +89,8 @@ enum eu_step eu_alu_float(struct eu_exec *x, const struct eu_insn *i, uint32_t l
 	case EU_MUL:
 		EACH(a[lane] * b[lane]);
 	case EU_MAC:
+		if (i->dst.type != EU_F)
+			return eu_fail(x, i, EU_UNSUPPORTED, "not with halves in the accumulator");
 		EACH(fmaf(a[lane], b[lane], float_acc(x, lane)));
 	case EU_FRC:
 		EACH(a[lane] - floorf(a[lane]));

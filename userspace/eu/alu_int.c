@@ -111,6 +111,8 @@ static enum eu_step with_accumulator(struct eu_exec *x, const struct eu_insn *i,
 		return EU_FAILED;
 	if (i->lanes > 16)
 		return eu_fail(x, i, EU_ILLEGAL, "more lanes than the accumulator has");
+	if (i->op == EU_MAC && i->dst.bytes != 4)
+		return eu_fail(x, i, EU_UNSUPPORTED, "not with words in the accumulator");
 	for (lane = 0; lane < i->lanes; lane++) {
 		int64_t acc = acc_of(x, lane);
 
