@@ -660,6 +660,32 @@ static uint32_t *emit_mad(struct code *c, unsigned int lanes, unsigned int type,
 	return dw;
 }
 
+/* As floats, small integers would be zeros, and of doubles a half would be read. */
+static void csel_of_other_than_floats_is_refused(void **state)
+{
+	const struct op sources[3] = { VEC(EU_D, 2), VEC(EU_D, 3), VEC(EU_D, 6) };
+	struct code c = { .count = 0 };
+	unsigned int type;
+	uint32_t *dw;
+
+	(void)state;
+	for (type = 0; type < 5; type++) {
+		fresh();
+		dw = emit_mad(&c, 8, EU_F, 10, sources);
+		put_field(dw, 6, 0, EU_CSEL);
+		put_field(dw, 45, 43, type);
+		put_field(dw, 48, 46, type);
+		put_field(dw, 36, 35, type == 4 ? 3 : 0);
+		condition(dw, EU_COND_NZ, 0);
+		if (type == 0 || type == 4) {
+			assert_int_equal(last(&c), EU_NEXT);
+			continue;
+		}
+		assert_int_equal(last(&c), EU_FAILED);
+		assert_int_equal(exec.error.status, EU_UNSUPPORTED);
+	}
+}
+
 /* One of those that have fast handlers, with random operands. */
 static unsigned int random_instruction(struct code *c, bool floats)
 {
@@ -777,6 +803,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_known_is_named),
 		cmocka_unit_test(a_macro_of_an_architecture_register_is_refused),
 		cmocka_unit_test(test_halves_round_once),
+		cmocka_unit_test(csel_of_other_than_floats_is_refused),
 		cmocka_unit_test(test_both_ways_are_equal),
 	};
 

@@ -701,6 +701,8 @@ static enum eu_step conditional_select(struct eu_exec *x, const struct eu_insn *
 	float a[EU_LANES], b[EU_LANES], c[EU_LANES];
 	unsigned int lane;
 
+	if (eu_kind_of(i) != EU_KIND_FLOAT)
+		return eu_fail(x, i, EU_UNSUPPORTED, "not for other than floats and halves");
 	if (eu_load_float(x, i, 0, a) || eu_load_float(x, i, 1, b) || eu_load_float(x, i, 2, c))
 		return EU_FAILED;
 	for (lane = 0; lane < i->lanes; lane++)
