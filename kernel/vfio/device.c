@@ -67,6 +67,7 @@ static int open_device(struct vfio_device *vdev)
 		ghyvi_remap_start(device);
 		device->open = true;
 		WRITE_ONCE(device->open_time, ktime_get_real_seconds());
+		WRITE_ONCE(device->open_pid, task_tgid_nr(current));
 	}
 	mutex_unlock(&device->lock);
 	if (err)
@@ -85,6 +86,7 @@ static void close_device(struct vfio_device *vdev)
 	mutex_lock(&device->lock);
 	device->open = false;
 	WRITE_ONCE(device->open_time, 0);
+	WRITE_ONCE(device->open_pid, 0);
 	ghyvi_remap_stop(device);
 	ghyvi_irq_release(device);
 	ghyvi_kvm_refuse_pins(device->gvm);

@@ -96,6 +96,7 @@ struct ghyvi_screen {
  *	with @lock held, read without.
  * @open: the device is open. Written with @lock held, also read without.
  * @open_time: when it was opened, in seconds since the epoch; 0 if it is not open. As @open.
+ * @open_pid: the process that opened it, in the initial PID namespace; 0 if it is not open. As @open.
  * @ggtt_user: for the gtt, to remove mappings of the GGTT table in BAR 0
  * @ggtt_mapping: the address space in which the table is mapped; NULL: it has not been
  * @aperture_user: for the gtt, to remove mappings of BAR 2
@@ -126,6 +127,7 @@ struct ghyvi_device {
 	u64 bar0;
 	bool open;
 	s64 open_time;
+	pid_t open_pid;
 
 	struct ghyvi_ggtt_user ggtt_user;
 	struct address_space *ggtt_mapping;

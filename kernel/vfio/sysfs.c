@@ -3,7 +3,7 @@
  * A vGPU's attributes, usable before it is opened and while its guest runs:
  *
  *	/sys/bus/mdev/devices/<uuid>/
- *		state, open_time, last_error, last_error_time, reset, unplug
+ *		state, open_time, open_pid, last_error, last_error_time, reset, unplug
  *		policy/mode, policy/self_check, policy/bar_remap, policy/multicall
  *		policy/static_pages, policy/oos_threshold, policy/idle_pins, policy/tables_max
  *		policy/trap_ns, policy/scan_ns, policy/protect_ns
@@ -48,6 +48,12 @@ static ssize_t open_time_show(struct device *dev, struct device_attribute *attr,
 	return sysfs_emit(buffer, "%lld\n", READ_ONCE(of_dev(dev)->open_time));
 }
 static DEVICE_ATTR_RO(open_time);
+
+static ssize_t open_pid_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	return sysfs_emit(buffer, "%d\n", READ_ONCE(of_dev(dev)->open_pid));
+}
+static DEVICE_ATTR_RO(open_pid);
 
 static ssize_t last_error_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {
@@ -107,6 +113,7 @@ static DEVICE_ATTR_WO(unplug);
 static struct attribute *device_attributes[] = {
 	&dev_attr_state.attr,
 	&dev_attr_open_time.attr,
+	&dev_attr_open_pid.attr,
 	&dev_attr_last_error.attr,
 	&dev_attr_last_error_time.attr,
 	&dev_attr_reset.attr,

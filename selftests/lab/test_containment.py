@@ -37,6 +37,7 @@ def failsafe_after_too_many_bad_batches_is_lifted_by_reboot():
     try:
         opened = int(hostlib.read(f"{vgpu.path}/open_time"))
         require(0 < opened <= time.time(), f"open_time {opened}")
+        require(int(hostlib.read(f"{vgpu.path}/open_pid")) == guest.pid(), "open_pid")
         with Uevents() as events:
             attack = guest.begin("for i in 1 2 3 4; do blitcheck --exec unknown; done")
             eventually(lambda: vgpu.state() == "failsafe", "failsafe state", 60)

@@ -182,7 +182,8 @@ def resets_send_one_uevent_for_many():
         require(counts == sorted(set(counts)) and counts[-1] == vgpu.stat("device_resets") == 20, f"{counts}")
         # One event a second, however many resets there are; the first one waits for that time, too.
         require(len(counts) - 1 <= time.monotonic() - begun + 1, f"{counts} in {time.monotonic() - begun:.1f} s")
-        require(read(f"{vgpu.path}/open_time") == "0", read(f"{vgpu.path}/open_time"))
+        for name in ("open_time", "open_pid"):
+            require(read(f"{vgpu.path}/{name}") == "0", f"{name}: {read(f'{vgpu.path}/{name}')}")
         # An event is pending while the vGPU is removed.
         vgpu.set("reset", 1)
 

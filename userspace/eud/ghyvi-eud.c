@@ -12,6 +12,7 @@
 #include <error.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <pwd.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -119,6 +120,51 @@ static void forget_windows(struct unit *unit)
 	unit->nr_windows = 0;
 }
 
+/* ---- the control group ---- */
+
+/* The rest of the first line that begins with @prefix, without its end; -1: none. */
+static int read_after(const char *path, const char *prefix, char *rest)
+{
+	char line[PATH_MAX];
+	FILE *file = fopen(path, "re");
+	int found = -1;
+
+	while (file && found && fgets(line, sizeof(line), file))
+		if (!strncmp(line, prefix, strlen(prefix))) {
+			line[strcspn(line, "\n")] = '\0';
+			strcpy(rest, line + strlen(prefix));
+			found = 0;
+		}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/*
+ * Enter the control group (v2) of the virtual machine, so that its limits are those of its kernels,
+ * too. Memory that this process has already stays charged to the daemon.
+ */
+static void enter_group_of_vm(const struct ghyvi_eu_client *client)
+{
+	char path[PATH_MAX + 64], pid[PATH_MAX], group[PATH_MAX];
+	FILE *file;
+	int err;
+
+	snprintf(path, sizeof(path), "/sys/bus/mdev/devices/%.*s/open_pid",
+		 (int)sizeof(client->name), client->name);
+	if (read_after(path, "", pid))
+		return; /* it is being removed */
+	snprintf(path, sizeof(path), "/proc/%.20s/cgroup", pid);
+	if (read_after(path, "0::", group))
+		return; /* it has just ended, or there is no v2 */
+	snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cgroup.procs", group);
+	file = fopen(path, "we");
+	err = !file || fputs("0", file) < 0;
+	if ((file && fclose(file)) || err)
+		error(0, errno, "%.*s: not in the control group of process %s: %s",
+		      (int)sizeof(client->name), client->name, pid, path);
+}
+
 /* ---- the process of a vGPU ---- */
 
 /* What is left: the device's ioctls, its memory, and memory of its own. */
@@ -173,11 +219,13 @@ static void execute(struct unit *unit, struct ghyvi_eu_next *next)
 	eud_execute(&unit->eud, next);
 }
 
-static _Noreturn void serve(int file, const struct passwd *user, pid_t parent)
+static _Noreturn void serve(int file, const struct ghyvi_eu_client *client,
+			    const struct passwd *user, pid_t parent)
 {
 	struct unit *unit = calloc(1, sizeof(*unit));
 	struct ghyvi_eu_next next = { .status = GHYVI_EU_NONE };
 
+	enter_group_of_vm(client);
 	if (!unit)
 		error(1, errno, "execution units");
 	unit->eud.group = malloc(GHYVI_EU_GROUP_BYTES);
@@ -265,7 +313,7 @@ int main(int argc, char **argv)
 				break;
 			case 0:
 				close(spare);
-				serve(file, user, parent);
+				serve(file, &client, user, parent);
 			}
 		}
 		other = file;
