@@ -53,6 +53,8 @@ static void end_overdue(struct work_struct *work)
 void softgpu_worker_expect(struct softgpu_worker *worker)
 {
 	lockdep_assert_held(&worker->lock);
+	if (worker->overdue_number == worker->next.number)
+		return; /* a job that only waited for the worker gives up, too */
 	worker->overdue_number = worker->next.number;
 	kref_get(&worker->ref);
 	if (mod_delayed_work(system_wq, &worker->overdue, OVERDUE))

@@ -404,6 +404,38 @@ static void a_process_that_does_not_end_what_was_given_up_is_ended(void **state)
 	unit_stop(&unit);
 }
 
+/* Jobs that give way again and again while they wait for it do not put its end off. */
+static void a_process_that_is_waited_for_gets_no_second_delay(void **state)
+{
+	struct rig *rig = *state;
+	struct unit unit;
+	unsigned int i;
+
+	unit_start(&unit, compute_for_ever);
+	emit_walker(rig);
+	rig_start(rig);
+	while (!unit.dispatches)
+		sched_yield();
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	softgpu_ops.job_free(&rig->job);
+	/* Taken out of the queue: a delay that begins is seen. */
+	assert_true(atomic_exchange(&unit.worker->overdue.pending, false));
+	memset(&rig->backend, 0, sizeof(rig->backend));
+	rig_reset(rig);
+	emit_walker(rig);
+	for (i = 0; i < 3; i++) {
+		rig_start(rig);
+		usleep_range(1000, 2000);
+		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
+		assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	}
+	assert_false(atomic_exchange(&unit.worker->overdue.pending, true));
+	assert_true(shim_expire(&unit.worker->overdue));
+	assert_int_equal(atomic_read(&unit.killed), 1);
+	unit_stop(&unit);
+}
+
 static void groups_of_a_state_are_checked(void **state)
 {
 	static const size_t bad[] = { 0, 4, PART_BYTES - 1, GHYVI_EU_GROUP_BYTES + 8,
@@ -809,6 +841,7 @@ int main(void)
 		TEST(a_group_gives_way_anywhere_and_goes_on_to_the_bit),
 		TEST(hostile_kernels_reach_only_their_own_memory),
 		TEST(a_process_that_does_not_end_what_was_given_up_is_ended),
+		TEST(a_process_that_is_waited_for_gets_no_second_delay),
 		TEST(groups_of_a_state_are_checked),
 		TEST(a_group_ends_with_its_job),
 		TEST(what_is_left_of_a_dispatch_is_not_skipped_by_a_nested_job),
