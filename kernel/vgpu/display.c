@@ -415,8 +415,6 @@ u32 vgpu_display_crc_read(struct ghyvi_vgpu *vgpu, u32 offset)
 	u64 began;
 	bool due;
 
-	if (!ghyvi_vgpu_has_display(vgpu))
-		return vgpu_get(vgpu, offset);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	/* While the vGPU is paused, the guest's memory may not be there. */
 	due = display->crc_due && !display->stopped && pipe_of(offset) == display->pipe;
@@ -445,8 +443,6 @@ u32 vgpu_display_pipe_read(struct ghyvi_vgpu *vgpu, u32 offset)
 	unsigned long flags;
 	u32 value;
 
-	if (!ghyvi_vgpu_has_display(vgpu))
-		return vgpu_get(vgpu, offset);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	now = pass_time(display);
 	value = display->frame;
@@ -467,10 +463,6 @@ void vgpu_display_pipe_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	unsigned int pipe = pipe_of(offset);
 	u32 of_pipe_a = offset - pipe * PIPE_NEXT_BYTES;
 
-	if (!ghyvi_vgpu_has_display(vgpu)) {
-		vgpu_set(vgpu, offset, value);
-		return;
-	}
 	switch (of_pipe_a) {
 	case PIPEACONF:
 		value &= ~(u32)PIPECONF_STATE_ENABLE;
@@ -521,26 +513,16 @@ void vgpu_display_pll_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 /* The PLL of a Broadwell, from which the display takes its clock unless that is the slow one. */
 void vgpu_display_lcpll_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
-	if (ghyvi_vgpu_has_display(vgpu)) {
-		value &= ~(u32)(LCPLL_PLL_LOCK | LCPLL_CD_SOURCE_FCLK_DONE);
-		value |= value & LCPLL_PLL_DISABLE ? 0 : LCPLL_PLL_LOCK;
-		value |= value & LCPLL_CD_SOURCE_FCLK ? LCPLL_CD_SOURCE_FCLK_DONE : 0;
-	}
+	value &= ~(u32)(LCPLL_PLL_LOCK | LCPLL_CD_SOURCE_FCLK_DONE);
+	value |= value & LCPLL_PLL_DISABLE ? 0 : LCPLL_PLL_LOCK;
+	value |= value & LCPLL_CD_SOURCE_FCLK ? LCPLL_CD_SOURCE_FCLK_DONE : 0;
 	vgpu_set(vgpu, offset, value);
 }
 
 /* The PCH of a Broadwell has registers that are reached by messages, which end at once. */
 void vgpu_display_sbi_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
-	if (ghyvi_vgpu_has_display(vgpu))
-		value &= ~(u32)SBI_BUSY;
-	vgpu_set(vgpu, offset, value);
-}
-
-void vgpu_display_status_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
-{
-	if (!ghyvi_vgpu_has_display(vgpu))
-		vgpu_set(vgpu, offset, value);
+	vgpu_set(vgpu, offset, value & ~(u32)SBI_BUSY);
 }
 
 /* The bytes of a message are in the data registers, the first one in the highest bits. */
@@ -605,21 +587,13 @@ static void aux_write(struct ghyvi_vgpu *vgpu, unsigned int port, u32 offset, u3
 
 void vgpu_display_pch_aux_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
-	if (ghyvi_vgpu_has_display(vgpu))
-		aux_write(vgpu, 1 + (offset - PCH_DP_AUX_CH_CTL_B) / DISPLAY_PORT_BYTES, offset,
-			  value);
-	else
-		vgpu_set(vgpu, offset, value);
+	aux_write(vgpu, 1 + (offset - PCH_DP_AUX_CH_CTL_B) / DISPLAY_PORT_BYTES, offset, value);
 }
 
 void vgpu_display_port_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	unsigned int port = (offset - DDI_BUF_CTL_A) / DISPLAY_PORT_BYTES;
 
-	if (!ghyvi_vgpu_has_display(vgpu)) {
-		vgpu_set(vgpu, offset, value);
-		return;
-	}
 	switch (offset - port * DISPLAY_PORT_BYTES) {
 	case DDI_BUF_CTL_A:
 		value &= ~(u32)DDI_BUF_IS_IDLE;
@@ -649,15 +623,11 @@ void vgpu_display_hotplug_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	unsigned long flags;
 
-	if (ghyvi_vgpu_has_display(vgpu)) {
-		spin_lock_irqsave(&vgpu->irq_lock, flags);
-		value = (value & ~PORT_HOTPLUG_STATUS_MASK) |
-			(vgpu_get(vgpu, offset) & ~value & PORT_HOTPLUG_STATUS_MASK);
-		vgpu_set(vgpu, offset, value);
-		spin_unlock_irqrestore(&vgpu->irq_lock, flags);
-	} else {
-		vgpu_set(vgpu, offset, value);
-	}
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	value = (value & ~PORT_HOTPLUG_STATUS_MASK) |
+		(vgpu_get(vgpu, offset) & ~value & PORT_HOTPLUG_STATUS_MASK);
+	vgpu_set(vgpu, offset, value);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
 /* Show at the port whether there is a monitor. */
@@ -672,10 +642,8 @@ static void show_connection(struct ghyvi_vgpu *vgpu)
 void vgpu_display_gmbus_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	vgpu_set(vgpu, offset, value);
-	if (ghyvi_vgpu_has_display(vgpu))
-		vgpu_set(vgpu, PCH_GMBUS2,
-			 value & GMBUS_CYCLE_WAIT && !(value & GMBUS_SW_CLR_INT) ? GMBUS_SATOER :
-										   0);
+	vgpu_set(vgpu, PCH_GMBUS2,
+		 value & GMBUS_CYCLE_WAIT && !(value & GMBUS_SW_CLR_INT) ? GMBUS_SATOER : 0);
 }
 
 u32 vgpu_display_mailbox(struct ghyvi_vgpu *vgpu, u32 command)

@@ -12,13 +12,15 @@
 /*
  * Handlers of the dwords from @first to @last. If @read is NULL, a read returns the stored value.
  * Only a clock needs @read: the code that changes a state also stores the registers that show it.
- * Handlers are called without locks and take those that they need.
+ * Handlers are called without locks and take those that they need. @display: the dwords are plain
+ * storage if there is no display.
  */
 struct register_rule {
 	u32 first;
 	u32 last;
 	u32 (*read)(struct ghyvi_vgpu *vgpu, u32 offset);
 	void (*write)(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+	bool display;
 };
 
 static void write_ignore(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
@@ -147,45 +149,44 @@ static void pcode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 
 /* Rows of a table. */
 /* clang-format off */
-#define MASKED(first, last) { first, last, NULL, write_masked }
-#define READ_ONLY(first, last) { first, last, NULL, write_ignore }
+#define RULE(first, last, read, write) { first, last, read, write, false }
+#define MASKED(first, last) RULE(first, last, NULL, write_masked)
+#define READ_ONLY(first, last) RULE(first, last, NULL, write_ignore)
 
 #define ENGINE_RULES(base)                                                                         \
 	MASKED(base + RING_EXCC, base + RING_EXCC),                                                \
 	MASKED(base + RING_PSMI_CTL, base + RING_PSMI_CTL),                                        \
-	{ base + RING_HWS_PGA, base + RING_HWS_PGA, NULL, hws_pga_write },                         \
-	{ base + RING_MI_MODE, base + RING_MI_MODE, NULL, mi_mode_write },                         \
-	{ base + RING_EIR, base + RING_EIR, NULL, eir_write },                                     \
+	RULE(base + RING_HWS_PGA, base + RING_HWS_PGA, NULL, hws_pga_write),                       \
+	RULE(base + RING_MI_MODE, base + RING_MI_MODE, NULL, mi_mode_write),                       \
+	RULE(base + RING_EIR, base + RING_EIR, NULL, eir_write),                                   \
 	READ_ONLY(base + RING_ESR, base + RING_ESR),                                               \
 	MASKED(base + RING_INSTPM, base + RING_INSTPM),                                            \
-	{ base + RING_RESET_CTL, base + RING_RESET_CTL, NULL, vgpu_reset_ctl_write },              \
-	{ base + RING_ELSP, base + RING_ELSP, NULL, vgpu_elsp_write },                             \
+	RULE(base + RING_RESET_CTL, base + RING_RESET_CTL, NULL, vgpu_reset_ctl_write),            \
+	RULE(base + RING_ELSP, base + RING_ELSP, NULL, vgpu_elsp_write),                           \
 	READ_ONLY(base + RING_EXECLIST_STATUS_LO, base + RING_EXECLIST_STATUS_HI),                 \
 	MASKED(base + RING_CONTEXT_CONTROL, base + RING_CONTEXT_CONTROL),                          \
 	MASKED(base + RING_MODE, base + RING_MODE),                                                \
-	{ base + RING_TIMESTAMP, base + RING_TIMESTAMP_UDW, timestamp_read, write_ignore },        \
+	RULE(base + RING_TIMESTAMP, base + RING_TIMESTAMP_UDW, timestamp_read, write_ignore),      \
 	READ_ONLY(base + RING_CSB, base + RING_CSB + 8 * GEN8_CSB_ENTRIES - 4),                    \
-	{ base + RING_CSB_POINTER, base + RING_CSB_POINTER, NULL, vgpu_csb_pointer_write }
+	RULE(base + RING_CSB_POINTER, base + RING_CSB_POINTER, NULL, vgpu_csb_pointer_write)
 
-#define DISPLAY_RULE(offset, read) { offset, offset, read, vgpu_display_pipe_write }
+#define DISPLAY_RULE(first, last, read, write) { first, last, read, write, true }
+#define PIPE_RULE(offset, read) DISPLAY_RULE(offset, offset, read, vgpu_display_pipe_write)
 
 #define CRC_RULES(at)                                                                              \
-	DISPLAY_RULE(PIPE_CRC_CTL_A + at, NULL),                                                   \
-	DISPLAY_RULE(PIPE_CRC_RES_1_A + at, vgpu_display_crc_read)
+	PIPE_RULE(PIPE_CRC_CTL_A + at, NULL),                                                      \
+	PIPE_RULE(PIPE_CRC_RES_1_A + at, vgpu_display_crc_read)
 
 #define PIPE_RULES(at)                                                                             \
-	DISPLAY_RULE(PIPEADSL + at, vgpu_display_pipe_read),                                       \
-	DISPLAY_RULE(PIPEACONF + at, NULL),                                                        \
-	DISPLAY_RULE(PIPEA_FRMCOUNT_G4X + at, vgpu_display_pipe_read),                             \
-	DISPLAY_RULE(CURABASE + at, NULL),                                                         \
-	DISPLAY_RULE(PLANE_SURF_1_A + at, NULL),                                                   \
-	DISPLAY_RULE(PLANE_SURF_1_A + PLANE_NEXT_BYTES + at, NULL),                                \
-	DISPLAY_RULE(PLANE_SURF_1_A + 2 * PLANE_NEXT_BYTES + at, NULL)
+	PIPE_RULE(PIPEADSL + at, vgpu_display_pipe_read),                                          \
+	PIPE_RULE(PIPEACONF + at, NULL),                                                           \
+	PIPE_RULE(PIPEA_FRMCOUNT_G4X + at, vgpu_display_pipe_read),                                \
+	PIPE_RULE(CURABASE + at, NULL),                                                            \
+	PIPE_RULE(PLANE_SURF_1_A + at, NULL),                                                      \
+	PIPE_RULE(PLANE_SURF_1_A + PLANE_NEXT_BYTES + at, NULL),                                   \
+	PIPE_RULE(PLANE_SURF_1_A + 2 * PLANE_NEXT_BYTES + at, NULL)
 
-#define PCH_AUX_RULE(offset) { offset, offset, NULL, vgpu_display_pch_aux_write }
-
-#define IRQ_REGISTERS_RULE(first, banks)                                                           \
-	{ first, first + (banks) * GEN8_IRQ_BANK_SIZE - 4, NULL, other_irq_write }
+#define PCH_AUX_RULE(offset) DISPLAY_RULE(offset, offset, NULL, vgpu_display_pch_aux_write)
 /* clang-format on */
 
 /* Interrupt banks without a source: ISR and IIR always read 0, so writes to them have no effect. */
@@ -211,14 +212,14 @@ static const struct register_rule rules[] = {
 	MASKED(FF_SLICE_CS_CHICKEN2, FF_SLICE_CS_CHICKEN2),
 	MASKED(GEN9_CS_DEBUG_MODE1, GEN9_CS_DEBUG_MODE1),
 	MASKED(GEN8_CS_CHICKEN1, GEN8_CS_CHICKEN1),
-	{ GEN8_RTCR, GEN8_VTCR, NULL, invalidate_write },
+	RULE(GEN8_RTCR, GEN8_VTCR, NULL, invalidate_write),
 	MASKED(CACHE_MODE_0_GEN7, HIZ_CHICKEN),
 	MASKED(HDC_CHICKEN0, GEN8_HDC_CHICKEN1),
 	MASKED(SLICE_COMMON_ECO_CHICKEN1, SLICE_COMMON_ECO_CHICKEN1),
 	MASKED(VF_PREEMPTION, VF_PREEMPTION),
 	READ_ONLY(GEN8_FUSE2, GEN8_FUSE2),
 	READ_ONLY(GEN8_EU_DISABLE0, GEN8_EU_DISABLE2),
-	{ GEN6_GDRST, GEN6_GDRST, NULL, vgpu_reset_write },
+	RULE(GEN6_GDRST, GEN6_GDRST, NULL, vgpu_reset_write),
 	READ_ONLY(GUC_STATUS, GUC_STATUS),
 	READ_ONLY(GUC_WOPCM_SIZE, GUC_WOPCM_SIZE),
 	READ_ONLY(DMA_GUC_WOPCM_OFFSET, DMA_GUC_WOPCM_OFFSET),
@@ -233,38 +234,38 @@ static const struct register_rule rules[] = {
 	READ_ONLY(FUSE_STATUS, FUSE_STATUS),
 	READ_ONLY(FUSE_STRAP, FUSE_STRAP),
 	READ_ONLY(FPGA_DBG, FPGA_DBG),
-	{ GEN8_MASTER_IRQ, GEN8_MASTER_IRQ, NULL, vgpu_irq_write },
-	{ GEN8_GT_ISR0, GEN8_GT_IER3, NULL, vgpu_irq_write },
-	{ GEN8_DE_PIPE_ISR_A, DISPLAY_IRQ_LAST, NULL, vgpu_display_irq_write },
-	IRQ_REGISTERS_RULE(GEN8_PCU_ISR, 1),
-	{ DBUF_CTL_S1, DBUF_CTL_S1, NULL, dbuf_write },
-	{ HSW_PWR_WELL_CTL1, HSW_PWR_WELL_CTL4, NULL, power_well_write },
-	{ LCPLL1_CTL, LCPLL2_CTL, NULL, vgpu_display_pll_write },
-	{ WRPLL_CTL1, WRPLL_CTL1, NULL, vgpu_display_pll_write },
-	{ WRPLL_CTL2, WRPLL_CTL2, NULL, vgpu_display_pll_write },
+	RULE(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ, NULL, vgpu_irq_write),
+	RULE(GEN8_GT_ISR0, GEN8_GT_IER3, NULL, vgpu_irq_write),
+	RULE(GEN8_DE_PIPE_ISR_A, DISPLAY_IRQ_LAST, NULL, vgpu_display_irq_write),
+	RULE(GEN8_PCU_ISR, GEN8_PCU_ISR + IRQ_IER, NULL, other_irq_write),
+	RULE(DBUF_CTL_S1, DBUF_CTL_S1, NULL, dbuf_write),
+	RULE(HSW_PWR_WELL_CTL1, HSW_PWR_WELL_CTL4, NULL, power_well_write),
+	RULE(LCPLL1_CTL, LCPLL2_CTL, NULL, vgpu_display_pll_write),
+	RULE(WRPLL_CTL1, WRPLL_CTL1, NULL, vgpu_display_pll_write),
+	RULE(WRPLL_CTL2, WRPLL_CTL2, NULL, vgpu_display_pll_write),
 	READ_ONLY(SKL_DFSM, SKL_DFSM),
 	CRC_RULES(0),
 	CRC_RULES(PIPE_NEXT_BYTES),
-	{ DDI_BUF_CTL_A, DISPLAY_PORTS_LAST, NULL, vgpu_display_port_write },
+	DISPLAY_RULE(DDI_BUF_CTL_A, DISPLAY_PORTS_LAST, NULL, vgpu_display_port_write),
 	READ_ONLY(EDP_PSR_IIR, EDP_PSR_IIR), /* interrupts without a source */
-	{ DPLL_STATUS, DPLL_STATUS, NULL, vgpu_display_status_write },
+	DISPLAY_RULE(DPLL_STATUS, DPLL_STATUS, NULL, write_ignore),
 	PIPE_RULES(0),
 	PIPE_RULES(PIPE_NEXT_BYTES),
-	{ PVINFO_FIRST, PVINFO_LAST, NULL, vgpu_pvinfo_write },
+	RULE(PVINFO_FIRST, PVINFO_LAST, NULL, vgpu_pvinfo_write),
 	READ_ONLY(SOUTH_FUSE_STRAP, SOUTH_FUSE_STRAP),
-	{ SDEISR, SDEISR + IRQ_IER, NULL, vgpu_irq_write },
-	{ PCH_PORT_HOTPLUG, PCH_PORT_HOTPLUG, NULL, vgpu_display_hotplug_write },
-	{ PCH_GMBUS1, PCH_GMBUS1, NULL, vgpu_display_gmbus_write },
-	{ SBI_CTL_STAT, SBI_CTL_STAT, NULL, vgpu_display_sbi_write },
+	RULE(SDEISR, SDEISR + IRQ_IER, NULL, vgpu_irq_write),
+	DISPLAY_RULE(PCH_PORT_HOTPLUG, PCH_PORT_HOTPLUG, NULL, vgpu_display_hotplug_write),
+	DISPLAY_RULE(PCH_GMBUS1, PCH_GMBUS1, NULL, vgpu_display_gmbus_write),
+	DISPLAY_RULE(SBI_CTL_STAT, SBI_CTL_STAT, NULL, vgpu_display_sbi_write),
 	PCH_AUX_RULE(PCH_DP_AUX_CH_CTL_B),
 	PCH_AUX_RULE(PCH_DP_AUX_CH_CTL_B + DISPLAY_PORT_BYTES),
 	PCH_AUX_RULE(PCH_DP_AUX_CH_CTL_B + 2 * DISPLAY_PORT_BYTES),
 	READ_ONLY(FENCE_REG_GEN6_LO0,
 		  FENCE_REG_GEN6_HI31), /* PVINFO_FENCES says that there are none */
-	{ GFX_FLSH_CNTL_GEN6, GFX_FLSH_CNTL_GEN6, NULL, invalidate_write },
+	RULE(GFX_FLSH_CNTL_GEN6, GFX_FLSH_CNTL_GEN6, NULL, invalidate_write),
 	READ_ONLY(HSW_EDRAM_CAP, HSW_EDRAM_CAP),
-	{ LCPLL_CTL, LCPLL_CTL, NULL, vgpu_display_lcpll_write },
-	{ GEN6_PCODE_MAILBOX, GEN6_PCODE_MAILBOX, NULL, pcode_write },
+	DISPLAY_RULE(LCPLL_CTL, LCPLL_CTL, NULL, vgpu_display_lcpll_write),
+	RULE(GEN6_PCODE_MAILBOX, GEN6_PCODE_MAILBOX, NULL, pcode_write),
 	READ_ONLY(GEN6_RP_STATE_CAP, GEN6_RP_STATE_CAP),
 };
 
@@ -297,18 +298,24 @@ static const struct register_rule *rule_of(const struct ghyvi_vgpu *vgpu, u32 of
 	return NULL;
 }
 
+static bool is_handled(const struct ghyvi_vgpu *vgpu, const struct register_rule *rule)
+{
+	return rule && (!rule->display || ghyvi_vgpu_has_display(vgpu));
+}
+
 static u32 read_dword(struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	const struct register_rule *rule = rule_of(vgpu, offset);
 
-	return rule && rule->read ? rule->read(vgpu, offset) : vgpu_get(vgpu, offset);
+	return is_handled(vgpu, rule) && rule->read ? rule->read(vgpu, offset) :
+						      vgpu_get(vgpu, offset);
 }
 
 static void write_dword(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	const struct register_rule *rule = rule_of(vgpu, offset);
 
-	if (rule)
+	if (is_handled(vgpu, rule))
 		rule->write(vgpu, offset, value);
 	else
 		vgpu_set(vgpu, offset, value);

@@ -581,17 +581,17 @@ void vgpu_display_resume(struct ghyvi_vgpu *vgpu);
 void vgpu_display_restore(struct ghyvi_vgpu *vgpu, u64 phase_ns);
 /* Is the page trapped if there is a display? */
 bool vgpu_display_has_page(u32 offset);
-/* Handlers of registers, which are plain storage if there is no display. */
+/* Also without a display: */
 void vgpu_display_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+void vgpu_display_pll_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+/* Handlers of registers that are plain storage if there is no display: not called then. */
 u32 vgpu_display_pipe_read(struct ghyvi_vgpu *vgpu, u32 offset);
 u32 vgpu_display_crc_read(struct ghyvi_vgpu *vgpu, u32 offset);
 void vgpu_display_pipe_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
-void vgpu_display_pll_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_lcpll_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_sbi_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_port_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_pch_aux_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
-void vgpu_display_status_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_hotplug_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_gmbus_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 /* Execute a command of the PCODE mailbox. Returns its status; 0: success. */
