@@ -282,7 +282,6 @@ void vgpu_display_restore(struct ghyvi_vgpu *vgpu, u64 phase_ns)
 	display->phase_ns = min(phase_ns, display->frame_ns);
 	WRITE_ONCE(display->connected, vgpu_get(vgpu, SDEISR) & SDE_PORTB_HOTPLUG_CPT);
 	vgpu_get_planes(vgpu, &display->next);
-	vgpu_get_cursor(vgpu, &display->next);
 	/* The guest may be about to read one. */
 	display->crc_picture = display->next;
 	vgpu_get_size(vgpu, &display->crc_picture);
@@ -320,7 +319,6 @@ static void change_pipe(struct ghyvi_vgpu *vgpu, unsigned int pipe)
 	display->running = false;
 	display->flip = false;
 	vgpu_get_planes(vgpu, &display->next);
-	vgpu_get_cursor(vgpu, &display->next);
 }
 
 static void switch_pipe(struct ghyvi_vgpu *vgpu, unsigned int pipe, bool on)

@@ -461,20 +461,21 @@ void vgpu_get_plane(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture, unsi
 	vgpu->params.profile->display->get_plane(vgpu, plane, &picture->planes[plane]);
 }
 
-void vgpu_get_planes(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
-{
-	unsigned int i;
-
-	for (i = 0; i < GHYVI_PLANES; i++)
-		vgpu_get_plane(vgpu, picture, i);
-}
-
 void vgpu_get_cursor(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
 {
 	picture->cursor_control = vgpu_pipe_get(vgpu, CURACNTR);
 	picture->cursor_base = vgpu_pipe_get(vgpu, CURABASE);
 	picture->cursor_position = vgpu_pipe_get(vgpu, CURAPOS);
 	picture->cursor_fbc = vgpu_pipe_get(vgpu, CUR_FBC_CTL_A);
+}
+
+void vgpu_get_planes(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_PLANES; i++)
+		vgpu_get_plane(vgpu, picture, i);
+	vgpu_get_cursor(vgpu, picture);
 }
 
 void vgpu_get_size(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
@@ -499,7 +500,6 @@ static int get_picture(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
 	spin_lock_irqsave(&vgpu->irq_lock, flags); /* all of one pipe */
 	vgpu_get_size(vgpu, picture);
 	vgpu_get_planes(vgpu, picture);
-	vgpu_get_cursor(vgpu, picture);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 	return 0;
 }

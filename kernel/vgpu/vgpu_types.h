@@ -556,8 +556,9 @@ u32 vgpu_pipe_get(const struct ghyvi_vgpu *vgpu, u32 offset);
 
 /* plane.c: parts of a picture, from the registers; any context. @plane: below GHYVI_PLANES */
 void vgpu_get_plane(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture, unsigned int plane);
-void vgpu_get_planes(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture);
 void vgpu_get_cursor(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture);
+/* All planes, and the cursor. */
+void vgpu_get_planes(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture);
 void vgpu_get_size(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture);
 
 /*
