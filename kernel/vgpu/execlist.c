@@ -653,25 +653,16 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 		}
 	}
 	engine->workload = NULL;
-	switch (status) {
-	case GHYVI_JOB_COMPLETE:
+	if (status == GHYVI_JOB_COMPLETE) {
 		write_results(workload);
 		enter_failsafe_if(vgpu, vgpu_overstay(workload));
-		break;
-	case GHYVI_JOB_PREEMPTED: /* a reset is in progress, or failsafe state has begun */
-		workload_drop(engine, workload);
-		return;
-	default:
+	} else if (status != GHYVI_JOB_PREEMPTED) {
 		show_fault(workload);
 		/* The pGPU has refused a job that did not begin. That is no fault of the guest. */
 		if (!workload->base.job.busy_ns)
 			workload->error = -EAGAIN;
-		vgpu_engine_halt(engine, workload);
-		enter_failsafe_if(vgpu, vgpu_violation(workload));
-		workload_drop(engine, workload);
-		execlist_advance(engine);
-		return;
-	}
+		workload_fail(engine, workload);
+	} /* else a reset is in progress, or failsafe state has begun */
 	workload_drop(engine, workload);
 	execlist_advance(engine);
 }
