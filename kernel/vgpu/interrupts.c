@@ -26,18 +26,17 @@ static const struct {
 	[GHYVI_VECS] = { 3, 0 },
 };
 
-static bool is_pending(struct ghyvi_vgpu *vgpu, u32 isr)
+static u32 pending(struct ghyvi_vgpu *vgpu, u32 isr)
 {
 	return vgpu_get(vgpu, isr + IRQ_IIR) & vgpu_get(vgpu, isr + IRQ_IER);
 }
 
 static u32 pending_display(struct ghyvi_vgpu *vgpu)
 {
-	return (is_pending(vgpu, GEN8_DE_PIPE_ISR_A) ? GEN8_DE_PIPE_A_IRQ : 0) |
-	       (is_pending(vgpu, GEN8_DE_PIPE_ISR_A + GEN8_IRQ_BANK_SIZE) ? GEN8_DE_PIPE_B_IRQ :
-									    0) |
-	       (is_pending(vgpu, GEN8_DE_PORT_ISR) ? GEN8_DE_PORT_IRQ : 0) |
-	       (is_pending(vgpu, SDEISR) ? GEN8_DE_PCH_IRQ : 0);
+	return (pending(vgpu, GEN8_DE_PIPE_ISR_A) ? GEN8_DE_PIPE_A_IRQ : 0) |
+	       (pending(vgpu, GEN8_DE_PIPE_ISR_A + GEN8_IRQ_BANK_SIZE) ? GEN8_DE_PIPE_B_IRQ : 0) |
+	       (pending(vgpu, GEN8_DE_PORT_ISR) ? GEN8_DE_PORT_IRQ : 0) |
+	       (pending(vgpu, SDEISR) ? GEN8_DE_PCH_IRQ : 0);
 }
 
 /* The bits of the master register for which IIR & IER is not 0. */
@@ -55,13 +54,9 @@ static u32 pending_units(struct ghyvi_vgpu *vgpu)
 	u32 result = READ_ONCE(vgpu->display.on) ? pending_display(vgpu) : 0;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(bits); i++) {
-		u32 pending = vgpu_get(vgpu, bank_reg(bits[i].bank, IRQ_IIR)) &
-			      vgpu_get(vgpu, bank_reg(bits[i].bank, IRQ_IER));
-
-		if (pending & bits[i].sources)
+	for (i = 0; i < ARRAY_SIZE(bits); i++)
+		if (pending(vgpu, bank_reg(bits[i].bank, IRQ_ISR)) & bits[i].sources)
 			result |= bits[i].bit;
-	}
 	return result;
 }
 
@@ -71,13 +66,13 @@ static u32 pending_units(struct ghyvi_vgpu *vgpu)
  */
 static bool update_line(struct ghyvi_vgpu *vgpu)
 {
-	u32 enabled = vgpu_get(vgpu, GEN8_MASTER_IRQ) & GEN8_MASTER_IRQ_CONTROL,
-	    pending = pending_units(vgpu);
-	bool line = enabled && pending;
+	u32 enabled = vgpu_get(vgpu, GEN8_MASTER_IRQ) & GEN8_MASTER_IRQ_CONTROL;
+	u32 units = pending_units(vgpu);
+	bool line = enabled && units;
 	bool rises = line && !vgpu->line;
 
 	lockdep_assert_held(&vgpu->irq_lock);
-	vgpu_set(vgpu, GEN8_MASTER_IRQ, enabled | pending);
+	vgpu_set(vgpu, GEN8_MASTER_IRQ, enabled | units);
 	WRITE_ONCE(vgpu->line, line); /* ghyvi_vgpu_dump() reads it without the lock */
 	return rises;
 }
