@@ -14,6 +14,7 @@
  */
 #include <linux/string.h>
 #include <linux/sysfs.h>
+#include <ghyvi/choice.h>
 #include <ghyvi/settings.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
@@ -111,22 +112,23 @@ static ssize_t last_error_show(struct device *dev, struct device_attribute *attr
 	return sysfs_emit(buffer, "%s\n", text);
 }
 
-static const char *const type_shares[] = {
-	[GHYVI_TYPE_SHARE_NONE] = "none",
-	[GHYVI_TYPE_SHARE_WEIGHT] = "weight",
-	[GHYVI_TYPE_SHARE_CAP] = "cap",
-};
+static const char *type_share_name(unsigned int i)
+{
+	static const char *const names[] = {
+		[GHYVI_TYPE_SHARE_NONE] = "none",
+		[GHYVI_TYPE_SHARE_WEIGHT] = "weight",
+		[GHYVI_TYPE_SHARE_CAP] = "cap",
+	};
+
+	return names[i];
+}
+
+static const struct ghyvi_choices type_shares = { .name = type_share_name, .count = 3 };
 
 static ssize_t type_share_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {
-	const unsigned int active = READ_ONCE(pgpu_of(attr)->type_share);
-	unsigned int i;
-	int at = 0;
-
-	for (i = 0; i < ARRAY_SIZE(type_shares); i++)
-		at += sysfs_emit_at(buffer, at, i == active ? "%s[%s]" : "%s%s", i ? " " : "",
-				    type_shares[i]);
-	return at + sysfs_emit_at(buffer, at, "\n");
+	return ghyvi_choice_list(&type_shares, READ_ONCE(pgpu_of(attr)->type_share), buffer,
+				 PAGE_SIZE);
 }
 
 static ssize_t type_share_store(struct device *dev, struct device_attribute *attr,
@@ -134,17 +136,14 @@ static ssize_t type_share_store(struct device *dev, struct device_attribute *att
 {
 	struct ghyvi_pgpu *pgpu = pgpu_of(attr);
 	char name[GHYVI_PARSE_NAME_BYTES];
-	int err = ghyvi_parse_name(buffer, bytes, name);
-	unsigned int i;
+	int share = ghyvi_parse_name(buffer, bytes, name) ?: ghyvi_choice_find(&type_shares, name);
 
-	for (i = 0; !err && i < ARRAY_SIZE(type_shares); i++) {
-		if (!strcmp(type_shares[i], name)) {
-			WRITE_ONCE(pgpu->type_share, i);
-			return bytes;
-		}
+	if (share >= 0) {
+		WRITE_ONCE(pgpu->type_share, share);
+		return bytes;
 	}
 	ghyvi_report(&pgpu->reporter, "ghyvi/type_share: there is no share \"%s\"", name);
-	return -EINVAL;
+	return share;
 }
 
 void ghyvi_pgpu_init_knobs(const struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
