@@ -209,17 +209,20 @@ static const struct file_operations resume_fops = {
 	.release = migration_release,
 };
 
-/* Begin a transfer. Returns the file for the user; the device keeps a reference of its own. */
+/*
+ * Begin a transfer of @state, which the file frees. Returns the file for the user; the device keeps
+ * a reference of its own.
+ */
 static struct file *file_open(struct ghyvi_device *device, const struct file_operations *fops,
 			      int flags, void *state, size_t bytes)
 {
 	struct ghyvi_migration_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
-	struct file *filp;
+	struct file *filp = ERR_PTR(-ENOMEM);
 
-	if (!file)
-		return ERR_PTR(-ENOMEM);
-	filp = anon_inode_getfile("ghyvi-migration", fops, file, flags);
+	if (file)
+		filp = anon_inode_getfile("ghyvi-migration", fops, file, flags);
 	if (IS_ERR(filp)) {
+		kvfree(state);
 		kfree(file);
 		return filp;
 	}
@@ -274,9 +277,7 @@ static struct file *precopy_begin(struct ghyvi_device *device)
 		return ERR_PTR(-ENOMEM);
 	ghyvi_vgpu_get_identity(device->vgpu, identity);
 	filp = file_open(device, &save_fops, O_RDONLY, identity, GHYVI_STATE_IDENTITY_BYTES);
-	if (IS_ERR(filp))
-		kvfree(identity);
-	else
+	if (!IS_ERR(filp))
 		device->migration.file->more = true;
 	return filp;
 }
@@ -295,7 +296,6 @@ static void precopy_end(struct ghyvi_migration_file *file, void *state, size_t b
 /* Returns the new file, or NULL if that of PRE_COPY goes on. */
 static struct file *save_begin(struct ghyvi_device *device)
 {
-	struct file *filp = NULL;
 	size_t bytes;
 	void *state;
 	int err;
@@ -308,23 +308,14 @@ static struct file *save_begin(struct ghyvi_device *device)
 		precopy_end(device->migration.file, state, bytes);
 		return NULL;
 	}
-	filp = file_open(device, &save_fops, O_RDONLY, state, bytes);
-	if (IS_ERR(filp))
-		kvfree(state);
-	return filp;
+	return file_open(device, &save_fops, O_RDONLY, state, bytes);
 }
 
 static struct file *resume_begin(struct ghyvi_device *device)
 {
 	void *state = kvzalloc(GHYVI_STATE_BYTES_MAX, GFP_KERNEL_ACCOUNT);
-	struct file *filp;
 
-	if (!state)
-		return ERR_PTR(-ENOMEM);
-	filp = file_open(device, &resume_fops, O_WRONLY, state, 0);
-	if (IS_ERR(filp))
-		kvfree(state);
-	return filp;
+	return state ? file_open(device, &resume_fops, O_WRONLY, state, 0) : ERR_PTR(-ENOMEM);
 }
 
 /* Load the state that the user has written. file_take() ends writes, so the state is constant. */
@@ -368,16 +359,13 @@ static bool is_saving(enum vfio_device_mig_state state)
 static struct file *migration_step(struct ghyvi_device *device, enum vfio_device_mig_state next)
 {
 	enum vfio_device_mig_state state = device->migration.state;
-	int err;
 
 	if (!is_running(next))
 		ghyvi_vgpu_pause(device->vgpu);
 	if (is_saving(state) && !is_saving(next))
 		file_close(device);
-	if (state == VFIO_DEVICE_STATE_RESUMING) {
-		err = resume_end(device);
-		return ERR_PTR(err);
-	}
+	if (state == VFIO_DEVICE_STATE_RESUMING)
+		return ERR_PTR(resume_end(device));
 	if (next == VFIO_DEVICE_STATE_STOP_COPY)
 		return save_begin(device);
 	if (is_precopy(next) && !is_saving(state))
