@@ -18,6 +18,7 @@
  * into another command, are refused: the rewritten one would change the other.
  */
 #include <linux/bitops.h>
+#include <linux/bsearch.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
@@ -77,21 +78,11 @@ static int compare_pages(const void *a, const void *b)
 static const struct batch_page *find_page(const struct install *install,
 					  enum ghyvi_fetch_source source, u64 address)
 {
-	unsigned int low = 0, high = install->nr_batches;
+	const struct batch_page key = {
+		.page = { .source = source, .pos = address & GHYVI_PAGE_MASK },
+	};
 
-	while (low < high) {
-		unsigned int middle = (low + high) / 2;
-		const struct ghyvi_commands_page *page = &install->batches[middle].page;
-
-		if (page->source == source && page->pos == (address & GHYVI_PAGE_MASK))
-			return &install->batches[middle];
-		if (page->source < source ||
-		    (page->source == source && page->pos < (address & GHYVI_PAGE_MASK)))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return bsearch(&key, install->batches, install->nr_batches, sizeof(key), compare_pages);
 }
 
 static u32 address_of_copy(const struct install *install, const struct batch_page *page, u64 pos)

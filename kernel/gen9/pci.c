@@ -225,6 +225,16 @@ static void memory_fini(struct gen9 *gpu)
 	gen9_ggtt_fini(gpu);
 }
 
+static void gpu_stop(struct gen9 *gpu)
+{
+	hardware_stop(gpu);
+	gen9_irq_fini(gpu);
+	gen9_engines_cancel_delayed(gpu); /* none may become due while the queue is drained */
+	drain_workqueue(gpu->wq);
+	memory_fini(gpu);
+	gen9_forcewake_put(gpu);
+}
+
 static int gpu_start(struct gen9 *gpu)
 {
 	int err;
@@ -247,27 +257,15 @@ static int gpu_start(struct gen9 *gpu)
 		err = gen9_selftest(gpu);
 		gen9_report_publish(gpu, err);
 	}
-	if (!err)
-		return 0;
-	hardware_stop(gpu);
-	gen9_irq_fini(gpu);
-	gen9_engines_cancel_delayed(gpu);
-	drain_workqueue(gpu->wq);
+	if (err)
+		gpu_stop(gpu);
+	return err;
+
 free_memory:
 	memory_fini(gpu);
 put_forcewake:
 	gen9_forcewake_put(gpu);
 	return err;
-}
-
-static void gpu_stop(struct gen9 *gpu)
-{
-	hardware_stop(gpu);
-	gen9_irq_fini(gpu);
-	gen9_engines_cancel_delayed(gpu); /* none may become due while the queue is drained */
-	drain_workqueue(gpu->wq);
-	memory_fini(gpu);
-	gen9_forcewake_put(gpu);
 }
 
 /* ---- probe and remove ---- */

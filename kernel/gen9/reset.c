@@ -118,13 +118,6 @@ void gen9_ports_clear(struct gen9_engine *engine)
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
-/* Afterwards nothing is submitted. */
-static void block(struct gen9_engine *engine)
-{
-	lockdep_assert_held(&engine->lock);
-	engine->blocked = true;
-}
-
 static bool has_late_event(struct gen9_engine *engine)
 {
 	unsigned long flags;
@@ -172,7 +165,7 @@ static bool block_for(struct gen9_engine *engine, const struct gen9_jobs *jobs)
 	present = gen9_present_job(engine);
 	reason = !present || is_reason(engine, present, jobs);
 	if (reason)
-		block(engine);
+		engine->blocked = true; /* afterwards nothing is submitted */
 	spin_unlock_irqrestore(&engine->lock, flags);
 	return reason;
 }
@@ -333,7 +326,7 @@ static int reset_everything(struct gen9 *gpu)
 	paused = gen9_engines_pause_working(gpu);
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		spin_lock_irq(&gpu->engines[i].lock);
-		block(&gpu->engines[i]);
+		gpu->engines[i].blocked = true;
 		spin_unlock_irq(&gpu->engines[i].lock);
 		stop(&gpu->engines[i]);
 	}
