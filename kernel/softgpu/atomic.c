@@ -32,11 +32,6 @@ struct operands {
 	u64 first, second;
 };
 
-static u64 gpr64(const struct softgpu_engine *engine, unsigned int gpr)
-{
-	return (u64)engine->gpr[2 * gpr + 1] << 32 | engine->gpr[2 * gpr];
-}
-
 /* The operands are sign-extended to 64 bits, so that one function serves both widths. */
 static u64 atomic_result(unsigned int operation, s64 old, s64 first, s64 second, u64 mask)
 {
@@ -118,8 +113,8 @@ int softgpu_mi_atomic(struct softgpu_engine *engine)
 		operands.first = (u64)packet[5] << 32 | packet[3];
 		operands.second = (u64)packet[6] << 32 | packet[4];
 	} else {
-		operands.first = gpr64(engine, OPERAND1_GPR);
-		operands.second = gpr64(engine, OPERAND2_GPR);
+		operands.first = softgpu_gpr(engine, OPERAND1_GPR);
+		operands.second = softgpu_gpr(engine, OPERAND2_GPR);
 	}
 
 	err = softgpu_map(engine, header & MI_USE_GGTT ? SOFTGPU_GGTT : SOFTGPU_PPGTT, address,

@@ -9,7 +9,6 @@
 #include "surface.h"
 
 #define ROP_SOURCE 0xcc
-#define ROP_PATTERN 0xf0
 #define BLIT_ALL_BITS 0xffffffffu
 #define BLIT_ALPHA_BITS 0xff000000u
 #define BLIT_PATTERN_PIXELS 8

@@ -112,19 +112,18 @@ static void blit_clip(struct softgpu_engine *engine, struct blit *blit, u32 br13
 	blit->source.y += blit->y1 - y;
 }
 
-/* What the first six dwords of most commands say: header, BR13, rectangle, destination. */
-static void blit_begin(struct softgpu_engine *engine, struct blit *blit)
+/* @header: with the write enables. @dst: address of the destination */
+static void blit_begin(struct softgpu_engine *engine, struct blit *blit, u32 header, u32 br13,
+		       const u32 *dst)
 {
-	const u32 *packet = engine->packet;
+	bool tiled = engine->packet[0] & DST_TILED;
 
-	blit->pixel_bytes = depth_bytes(DEPTH(packet[1]));
-	blit->rop = ROP(packet[1]);
-	blit->mask = write_mask(packet[0], blit->pixel_bytes);
-	blit->dst = blt_surface(&packet[4], packet[1],
-				tiling_of(engine, packet[0] & DST_TILED, BCS_DST_Y));
-	blit->pattern.x = PATTERN_X(packet[0]);
-	blit->pattern.y = PATTERN_Y(packet[0]);
-	blit_rectangle(blit, packet[2], packet[3]);
+	blit->pixel_bytes = depth_bytes(DEPTH(br13));
+	blit->rop = ROP(br13);
+	blit->mask = write_mask(header, blit->pixel_bytes);
+	blit->dst = blt_surface(dst, br13, tiling_of(engine, tiled, BCS_DST_Y));
+	blit->pattern.x = PATTERN_X(engine->packet[0]);
+	blit->pattern.y = PATTERN_Y(engine->packet[0]);
 }
 
 static void color_source(struct softgpu_engine *engine, struct blit *blit, u32 position, u32 pitch,
@@ -194,7 +193,7 @@ static int color_pattern_immediate(struct softgpu_engine *engine, struct blit *b
 	return SOFTGPU_OK;
 }
 
-/* Set source and pattern of a command that blit_begin() has begun. */
+/* Set source and pattern. */
 static int blit_operands(struct softgpu_engine *engine, struct blit *blit)
 {
 	const u32 *packet = engine->packet;
@@ -244,16 +243,19 @@ static int blit_operands(struct softgpu_engine *engine, struct blit *blit)
 	return SOFTGPU_OK;
 }
 
+/* The first six dwords of most commands: header, BR13, rectangle, destination. */
 static int xy_blt(struct softgpu_engine *engine)
 {
+	const u32 *packet = engine->packet;
 	struct blit blit = {};
 	int err;
 
-	blit_begin(engine, &blit);
+	blit_begin(engine, &blit, packet[0], packet[1], &packet[4]);
+	blit_rectangle(&blit, packet[2], packet[3]);
 	err = blit_operands(engine, &blit);
 	if (err)
 		return err;
-	blit_clip(engine, &blit, engine->packet[1]);
+	blit_clip(engine, &blit, packet[1]);
 	return softgpu_blit(engine, &blit);
 }
 
@@ -287,14 +289,8 @@ static int xy_setup_clip(struct softgpu_engine *engine)
 static void setup_begin(struct softgpu_engine *engine, struct blit *blit)
 {
 	const struct softgpu_blt_setup *setup = &softgpu_job(engine->job)->setup;
-	bool tiled = engine->packet[0] & DST_TILED;
 
-	blit->pixel_bytes = depth_bytes(DEPTH(setup->br13));
-	blit->rop = ROP(setup->br13);
-	blit->mask = write_mask(setup->header, blit->pixel_bytes);
-	blit->dst = blt_surface(setup->dst, setup->br13, tiling_of(engine, tiled, BCS_DST_Y));
-	blit->pattern.x = PATTERN_X(engine->packet[0]);
-	blit->pattern.y = PATTERN_Y(engine->packet[0]);
+	blit_begin(engine, blit, setup->header, setup->br13, setup->dst);
 }
 
 static int xy_pixel(struct softgpu_engine *engine)

@@ -109,14 +109,6 @@ static void owners_withdraw(struct softgpu_client *client, struct list_head *gon
 	mutex_unlock(&client->owners_lock);
 }
 
-static void owners_free(struct list_head *gone)
-{
-	struct softgpu_owners *owners, *next;
-
-	list_for_each_entry_safe(owners, next, gone, empty)
-		kfree(owners);
-}
-
 int softgpu_map_guest(struct ghyvi_pgpu_client *handle, u64 gfn, dma_addr_t hpa)
 {
 	struct softgpu_client *client = softgpu_client(handle);
@@ -244,6 +236,7 @@ static bool engine_runs_one_of(struct softgpu_engine *engine,
 void softgpu_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int count)
 {
 	struct softgpu *gpu = softgpu_client(clients[0])->gpu;
+	struct softgpu_owners *owners, *next;
 	LIST_HEAD(gone);
 	unsigned int i;
 	u64 slice;
@@ -265,5 +258,6 @@ void softgpu_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int c
 	/* What a worker maps from now on is of the new generation. */
 	for (i = 0; i < count; i++)
 		softgpu_client_take_pages(softgpu_client(clients[i]));
-	owners_free(&gone);
+	list_for_each_entry_safe(owners, next, &gone, empty)
+		kfree(owners);
 }

@@ -17,7 +17,7 @@
  * DOC: relief
  *
  * An engine that has no further job lets its thread complete the last one, so that the completion
- * needs no other thread (softgpu_engine_done_may_wait()). The thread may wait for the guest's locks
+ * needs no other thread (softgpu_done_may_wait()). The thread may wait for the guest's locks
  * then. A work item executes the jobs that arrive meanwhile. From within the work item no
  * completion waits for a guest, so the engine never does. The items have a workqueue of their pGPU,
  * which runs those of all engines at a time: in the system's, they would wait for other items, and
@@ -335,8 +335,9 @@ static void softgpu_relieve(struct work_struct *work)
 	softgpu_engine_work(container_of(work, struct softgpu_engine, relief));
 }
 
-bool softgpu_engine_done_may_wait(struct softgpu_engine *engine)
+bool softgpu_done_may_wait(struct ghyvi_pgpu_device *pgpu, enum ghyvi_engine_id id)
 {
+	struct softgpu_engine *engine = &softgpu_of(pgpu)->engines[id];
 	unsigned long flags;
 	bool may;
 
@@ -398,10 +399,9 @@ int softgpu_engine_init(struct softgpu_engine *engine, struct softgpu *gpu, enum
 
 int softgpu_engine_start(struct softgpu_engine *engine)
 {
-	struct task_struct *thread;
+	struct task_struct *thread = kthread_run(softgpu_engine_thread, engine, "ghyvi/%s",
+						 ghyvi_engine_name(engine->id));
 
-	thread = kthread_run(softgpu_engine_thread, engine, "ghyvi/%s",
-			     ghyvi_engine_name(engine->id));
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
 	engine->thread = thread;
@@ -420,8 +420,14 @@ void softgpu_engine_fini(struct softgpu_engine *engine)
 		mutex_destroy(&engine->access);
 }
 
-int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job)
+static struct softgpu_engine *engine_of(struct ghyvi_pgpu_device *pgpu, const struct ghyvi_job *job)
 {
+	return &softgpu_of(pgpu)->engines[job->engine];
+}
+
+int softgpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
+{
+	struct softgpu_engine *engine = engine_of(pgpu, job);
 	bool relieved = false;
 	unsigned long flags;
 	int err = 0;
@@ -449,8 +455,9 @@ int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job)
 	return err;
 }
 
-int softgpu_engine_update_tail(struct softgpu_engine *engine, struct ghyvi_job *job, u32 tail)
+int softgpu_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail)
 {
+	struct softgpu_engine *engine = engine_of(pgpu, job);
 	unsigned long flags;
 	int err = -ESTALE;
 
@@ -473,8 +480,9 @@ static void wake_waiting(struct softgpu_engine *engine, const struct ghyvi_job *
 		wake_up_all(&owner->faulted);
 }
 
-void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job)
+void softgpu_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
+	struct softgpu_engine *engine = engine_of(pgpu, job);
 	unsigned long flags;
 
 	spin_lock_irqsave(&engine->lock, flags);
@@ -490,9 +498,9 @@ void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job
  * which may wait for a lock that the caller holds. Because backend.stop is set under engine->lock,
  * the thread will not begin the job.
  */
-void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job)
+void softgpu_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
-	struct softgpu_client *client = softgpu_client(job->client);
+	struct softgpu_engine *engine = engine_of(pgpu, job);
 	bool running = false;
 	unsigned long flags;
 	u64 left;
@@ -510,5 +518,5 @@ void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job)
 	if (running)
 		wait_event(engine->gone, READ_ONCE(engine->left) != left);
 	/* A worker may not have noticed yet that the job has ended, now or before. */
-	softgpu_client_take_pages(client);
+	softgpu_client_take_pages(softgpu_client(job->client));
 }

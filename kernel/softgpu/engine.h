@@ -240,7 +240,7 @@ struct softgpu_engine {
 	struct work_struct relief;
 	wait_queue_head_t wake; /* the thread waits for @job */
 	wait_queue_head_t computed; /* the thread waits for a worker, see compute.c */
-	wait_queue_head_t gone; /* softgpu_engine_cancel() waits for a change of @left */
+	wait_queue_head_t gone; /* softgpu_cancel() waits for a change of @left */
 
 	struct mutex access;
 	wait_queue_head_t slice_end; /* softgpu_invalidate() waits for a change of @ended */
@@ -302,6 +302,11 @@ struct softgpu {
 static inline struct softgpu *softgpu_of(struct ghyvi_pgpu_device *pgpu)
 {
 	return container_of(pgpu, struct softgpu, base);
+}
+
+static inline u64 softgpu_gpr(const struct softgpu_engine *engine, unsigned int gpr)
+{
+	return (u64)engine->gpr[2 * gpr + 1] << 32 | engine->gpr[2 * gpr];
 }
 
 /* error.c */
@@ -415,12 +420,12 @@ int softgpu_engine_init(struct softgpu_engine *engine, struct softgpu *gpu,
 			enum ghyvi_engine_id id);
 int softgpu_engine_start(struct softgpu_engine *engine);
 void softgpu_engine_fini(struct softgpu_engine *engine);
-/* Implementation of the operations of the same names in struct ghyvi_pgpu_ops. */
-int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job);
-int softgpu_engine_update_tail(struct softgpu_engine *engine, struct ghyvi_job *job, u32 tail);
-void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job);
-void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job);
-bool softgpu_engine_done_may_wait(struct softgpu_engine *engine);
+/* Operations of struct ghyvi_pgpu_ops. */
+int softgpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
+int softgpu_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail);
+void softgpu_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
+void softgpu_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
+bool softgpu_done_may_wait(struct ghyvi_pgpu_device *pgpu, enum ghyvi_engine_id id);
 /**
  * softgpu_engine_work() - execute the engine's job in the calling thread and return it to the core.
  * @engine: engine to work for; no other thread works for it

@@ -39,7 +39,7 @@ static bool alu_read(const struct softgpu_engine *engine, const struct alu *alu,
 		     u64 *value)
 {
 	if (operand < SOFTGPU_GPRS) {
-		*value = (u64)engine->gpr[2 * operand + 1] << 32 | engine->gpr[2 * operand];
+		*value = softgpu_gpr(engine, operand);
 		return true;
 	}
 	switch (operand) {

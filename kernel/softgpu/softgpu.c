@@ -55,37 +55,6 @@ static u64 softgpu_ggtt_read(struct ghyvi_pgpu_client *handle, u64 index)
 		       0;
 }
 
-static struct softgpu_engine *softgpu_engine_of(struct ghyvi_pgpu_device *pgpu,
-						struct ghyvi_job *job)
-{
-	return &softgpu_of(pgpu)->engines[job->engine];
-}
-
-static int softgpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
-{
-	return softgpu_engine_run(softgpu_engine_of(pgpu, job), job);
-}
-
-static int softgpu_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail)
-{
-	return softgpu_engine_update_tail(softgpu_engine_of(pgpu, job), job, tail);
-}
-
-static void softgpu_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
-{
-	softgpu_engine_preempt(softgpu_engine_of(pgpu, job), job);
-}
-
-static void softgpu_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
-{
-	softgpu_engine_cancel(softgpu_engine_of(pgpu, job), job);
-}
-
-static bool softgpu_done_may_wait(struct ghyvi_pgpu_device *pgpu, enum ghyvi_engine_id engine)
-{
-	return softgpu_engine_done_may_wait(&softgpu_of(pgpu)->engines[engine]);
-}
-
 /*
  * The clock that engines read, before it is divided into ticks. If the core divided ticks of one
  * generation into those of another one, a CPU would read less than an engine has stored before.

@@ -317,7 +317,7 @@ static void drop_threads(void)
 	unsigned int i;
 
 	/*
-	 * The threads would run @job. softgpu_engine_run() requires a thread, so set a dummy
+	 * The threads would run @job. softgpu_run() requires a thread, so set a dummy
 	 * pointer.
 	 */
 	for (i = 0; i < GHYVI_ENGINES; i++) {
