@@ -20,8 +20,7 @@ static struct ghyvi_root *measured_tables(void)
 	build_tree(PML4_GFN);
 	write_pte(PD_GFN, 0, pte(PT_GFN));
 	write_pte(PD_GFN, 1, pte(PT_GFN + 1));
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	ghyvi_gtt_set_policy(fake.gtt, "full");
 	ghyvi_gtt_sync(fake.gtt, root);
 	fake.gtt->tuning.scan_ns = SCAN_NS;

@@ -17,8 +17,7 @@ static void memory_that_returns_is_mapped_by_the_next_sync(void **state)
 	write_pte(PT2_GFN, 16, pte(group));
 	write_pte(PT2_GFN, 32, pte(group + 16));
 	fake.guest_ggtt[FIRST_GGTT_TABLE * 512 + 3] = pte(group);
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	set_absent(group, true);
 	ghyvi_gtt_unmap(fake.gtt, group, 1);
 	ghyvi_gtt_sync(fake.gtt, root);
@@ -44,8 +43,7 @@ static void table_pages_that_return_are_shadowed_by_the_next_sync(void **state)
 
 	build_tree(PML4_GFN);
 	write_pte(PT_GFN, 0, pte(DATA));
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	set_absent(PD_GFN, true);
 	set_absent(PT_GFN, true);
 	ghyvi_gtt_unmap(fake.gtt, PD_GFN, 2);
@@ -83,8 +81,7 @@ static void a_page_without_bogus_entries_is_not_scanned_again(void **state)
 
 	ghyvi_gtt_set_policy(fake.gtt, "strict");
 	build_tree(PML4_GFN);
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	assert_int_equal(STAT(relaxed_now), fake.ggtt_tables);
 	write_pte(PT_GFN, 0, pte(RAM_PAGES));
 	ghyvi_gtt_sync(fake.gtt, root);
@@ -140,8 +137,7 @@ static void a_cleared_entry_is_not_deferred(void **state)
 	for (i = 0; i <= last; i++)
 		write_pte(PT_GFN, i, pte(DATA + i));
 	fake.pin_limit = 4;
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	assert_true(is_scratch(shadow_pt(root)[last]));
 	write_pte(PT_GFN, last, 0);
 	ghyvi_gtt_sync(fake.gtt, root);
@@ -161,8 +157,7 @@ static void entries_to_retry_in_a_page_that_gets_two_more_uses_at_once(void **st
 	for (i = 1; i <= 2 * GHYVI_RETRY_NOMEM; i++)
 		write_pte(PT_GFN, i, pte(DATA + i));
 	fake.pin_limit = 4;
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	/*
 	 * As a page directory, the PT points to itself as a table of 64 KiB pages. Its translation
 	 * finds the page that could not be pinned before.
@@ -226,8 +221,7 @@ static void a_data_page_is_retried_after_a_temporary_failure(void **state)
 
 	build_tree(PML4_GFN);
 	write_pte(PD_GFN, 1, pte(PT2_GFN) | GHYVI_ENTRY_64K);
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	for (i = 0; i < ARRAY_SIZE(passing_errors); i++) {
 		fail_next_pin(i);
 		write_pte(PT_GFN, i, pte(DATA + i));
@@ -311,8 +305,7 @@ static void a_deferred_entry_that_changes_and_changes_back_is_retried(void **sta
 
 	ghyvi_gtt_set_policy(fake.gtt, "full");
 	build_tree(PML4_GFN);
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	fake.pin_limit = fake.pinned;
 	write_pte(PT_GFN, 200, pte(DATA + 200));
 	write_pte(PT_GFN, 300, pte(DATA + 300));
@@ -336,8 +329,7 @@ static void entries_without_memory_do_not_delay_others(void **state)
 
 	ghyvi_gtt_set_policy(fake.gtt, "full");
 	build_tree(PML4_GFN);
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	fake.pin_limit = fake.pinned;
 	for (i = 0; i < 2 * GHYVI_RETRY_NOMEM; i++)
 		write_pte(PT_GFN, i, pte(RAM_PAGES + i));
@@ -366,8 +358,7 @@ static void memory_returns_to_more_tables_than_one_sync_retries(void **state)
 	}
 	set_absent(DATA, true);
 	write_pte(PD4_GFN + tables - 1, GHYVI_ENTRIES - 1, pte(DATA));
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	ghyvi_gtt_sync(fake.gtt, root); /* the first that knows the generation */
 	ghyvi_gtt_sync(fake.gtt, root);
 	ghyvi_gtt_sync(fake.gtt, root);
@@ -421,8 +412,7 @@ static void entries_without_a_table_page_do_not_delay_others(void **state)
 	build_too_many_tables();
 	for (i = 17; i < 300; i++)
 		write_pte(PDP_GFN, i, pte(9000 + i));
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	assert_int_equal(STAT(tables_now), MOST_TABLES);
 	fake.pin_limit = fake.pinned;
 	write_pte(100, 5, pte(16000));
@@ -467,8 +457,7 @@ static void the_self_check_finds_deferred_entries_without_reason(void **state)
 	set_absent(PD3_GFN, true);
 	write_pte(PT_GFN, 0, pte(DATA));
 	write_pte(PD_GFN, 1, pte(PD3_GFN));
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	/* No notification says that the memory is back. */
@@ -507,8 +496,7 @@ static void the_self_check_finds_a_nomem_page_without_retry(void **state)
 
 	ghyvi_gtt_set_policy(fake.gtt, "full");
 	build_tree(PML4_GFN);
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	fake.pin_limit = fake.pinned;
 	write_pte(PT_GFN, 0, pte(DATA));
 	ghyvi_gtt_sync(fake.gtt, root);

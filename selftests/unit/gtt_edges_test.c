@@ -260,8 +260,7 @@ static void the_self_check_looks_at_the_last_entries(void **state)
 	write_pte(PD_GFN, 511, pte(PT3_GFN));
 	fake.guest_ggtt[GGTT_INDEX + 4 * GHYVI_ENTRIES - 1] = pte(DATA + 2);
 	fake.guest_ggtt[GGTT_INDEX + 5] = pte(DATA + 3);
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	pd = shadow_table(ghyvi_root_dma(root), 2, 0u, 0u);
 	pt = shadow_pt(root);
@@ -312,8 +311,7 @@ static void the_self_check_finds_entries_that_map_scratch_without_need(void **st
 	write_pte(PDP_GFN, 1, pte(PD2_GFN) | GHYVI_ENTRY_LARGE); /* of 1 GiB: there are none */
 	write_pte(PD_GFN, 5, pte(PT4_GFN));
 	set_absent(LARGE_SCATTERED + 511, true);
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	pd = shadow_table(ghyvi_root_dma(root), 2, 0u, 0u);
 	pt = shadow_pt(root);
@@ -337,7 +335,6 @@ static void the_dump_has_a_line_for_each_root_and_table(void **state)
 {
 	char text[2048] = "";
 	struct seq_file m = { fmemopen(text, sizeof(text), "w") };
-	struct ghyvi_root *root;
 
 	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "segmented"), 0);
 	build_tree(PML4_GFN);
@@ -345,8 +342,7 @@ static void the_dump_has_a_line_for_each_root_and_table(void **state)
 	write_pte(PD_GFN, 2, pte(PD_GFN)); /* the page directory, as a page table */
 	write_pte(PT_GFN, 511, pte(DATA));
 	write_pte(PT_GFN, 9, pte(DATA));
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	get_synced_root4(PML4_GFN);
 	write_pte(PT_GFN, 9, 0);
 	ghyvi_gtt_dump(fake.gtt, &m);
 	fclose(m.f);

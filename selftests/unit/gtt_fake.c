@@ -525,6 +525,14 @@ struct ghyvi_root *get_root4(u64 pml4)
 	return get_root(&gpa, 4);
 }
 
+struct ghyvi_root *get_synced_root4(u64 pml4)
+{
+	struct ghyvi_root *root = get_root4(pml4);
+
+	ghyvi_gtt_sync(fake.gtt, root);
+	return root;
+}
+
 void put_root(u32 i)
 {
 	struct ghyvi_root *root = fake.held[i].root;

@@ -188,6 +188,7 @@ void build_tree(u64 pml4);
 void build_full_directories(u32 directories);
 struct ghyvi_root *get_root(const u64 *gpa4, unsigned int levels);
 struct ghyvi_root *get_root4(u64 pml4);
+struct ghyvi_root *get_synced_root4(u64 pml4);
 void put_root(u32 i);
 void put_all_roots(void);
 void forget_root4(u64 pml4);

@@ -132,8 +132,7 @@ static void a_table_that_becomes_data(void **state)
 	write_pte(PD_GFN, 1, pte(PT2_GFN));
 	write_pte(PT_GFN, 0, pte(DATA));
 	write_pte(PT2_GFN, 0, pte(DATA + 1));
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	write_pte(PD_GFN, 0, 0);
 	write_pte(PT2_GFN, 0, pte(PT_GFN));
 	ghyvi_gtt_sync(fake.gtt, root);
@@ -200,8 +199,7 @@ static void unmap_of_a_data_page(void **state)
 	build_tree(PML4_GFN);
 	write_pte(PT_GFN, 0, pte(DATA));
 	fake.guest_ggtt[FIRST_GGTT_TABLE * 512 + 3] = pte(DATA);
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	set_absent(DATA, true);
 	ghyvi_gtt_unmap(fake.gtt, DATA - 3, 7);
 	assert_int_equal(fake.pins[DATA], 0);
@@ -223,8 +221,7 @@ static void entries_that_are_not_present_never_map_scratch(void **state)
 	build_tree(PML4_GFN);
 	for (i = 0; i < 64; i++)
 		write_pte(PT_GFN, i, BIT_ULL(i) & ~1ull);
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	for (i = 0; i < 64; i++)
 		assert_int_equal(shadow_pt(root)[i], 0);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
@@ -246,8 +243,7 @@ static void unmap_of_table_pages(void **state)
 
 	build_tree(PML4_GFN);
 	write_pte(PT_GFN, 0, pte(DATA));
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	ghyvi_gtt_unmap(fake.gtt, PD_GFN, 2);
 	assert_int_equal(fake.pins[PD_GFN] + fake.pins[PT_GFN] + fake.pins[DATA], 0);
 	assert_false(fake.protected[PD_GFN] || fake.protected[PT_GFN]);
@@ -408,8 +404,7 @@ static void the_self_check_finds_corrupted_entries(void **state)
 	write_pte(PT_GFN, 1, pte(DATA));
 	write_pte(PT_GFN, 2, pte(DATA + 1) & ~2ull);
 	fake.guest_ggtt[FIRST_GGTT_TABLE * 512] = pte(DATA + 2);
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	pt = shadow_pt(root);
 	corrupt(root, pt, spte(DATA)); /* not present in the guest */
 	corrupt(root, pt + 1, 0); /* lost */

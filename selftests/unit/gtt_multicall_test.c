@@ -37,8 +37,7 @@ static struct ghyvi_root *begin(const char *policy)
 
 	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, policy), 0);
 	build_tree(PML4_GFN);
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	return root;
 }
 

@@ -72,8 +72,7 @@ static void compare(const char *policy, const char *resolution, bool heavy, u32 
 	fake.unchecked = true;
 	ghyvi_gtt_set_policy(fake.gtt, "segmented"); /* new pages are protected */
 	link_window();
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	ghyvi_gtt_set_tuning(fake.gtt, tuning);
 	/* Not by ghyvi_gtt_set_policy(): the simulator's pages are protected at first. */
 	fake.gtt->policy = decisions;

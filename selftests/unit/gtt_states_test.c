@@ -23,8 +23,7 @@ static struct ghyvi_root *make_tree(unsigned int page_tables)
 		write_pte(PD_GFN, i, pte(PT_GFN + i));
 		write_pte(PT_GFN + i, 0, pte(DATA + i));
 	}
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	return root;
 }
 
@@ -355,8 +354,7 @@ static void neighbours_are_where_the_page_directory_has_them(void **state)
 	write_pte(PD_GFN, 511, pte(PD2_GFN));
 	for (i = 4; i < 9; i++)
 		write_pte(i, 0, pte(DATA));
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	assert_ptr_equal(ghyvi_table_neighbour(fake.gtt, table_at(4), 1), table_at(5));
 	assert_ptr_equal(ghyvi_table_neighbour(fake.gtt, table_at(5), -1), table_at(4));
 	assert_ptr_equal(ghyvi_table_neighbour(fake.gtt, table_at(4), 0), table_at(4));
@@ -513,8 +511,7 @@ static void the_self_check_looks_at_each_page_of_a_group(void **state)
 	write_pte(PD_GFN, 0, pte(PT_GFN) | GHYVI_ENTRY_64K);
 	write_pte(PT_GFN, 0, pte(LARGE_WHOLE));
 	write_pte(PT_GFN, 16, pte(LARGE_WHOLE + 16));
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	shadow_64k = shadow_pt(root);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	for (i = 0; i < 48; i += 5) {

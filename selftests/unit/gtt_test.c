@@ -182,8 +182,7 @@ static void one_page_as_directory_and_as_page_table(void **state)
 	build_tree(PML4_GFN);
 	write_pte(PD_GFN, 1, pte(PT2_GFN));
 	write_pte(PT2_GFN, 0, pte(DATA));
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	/* PT2 is relaxed and changed when it becomes a page directory, too. */
 	write_pte(PT2_GFN, 1, pte(PT3_GFN));
 	write_pte(PT2_GFN, 2, pte(PT4_GFN));

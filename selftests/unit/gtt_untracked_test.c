@@ -223,8 +223,7 @@ static void no_table_is_made_of_what_an_unlinked_directory_holds(void **state)
 
 	build_tree(PML4_GFN);
 	write_pte(PDP_GFN, 1, pte(PD2_GFN));
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	tables = STAT(tables_now);
 	write_pte(PDP_GFN, 1, 0);
 	for (i = 0; i < GHYVI_ENTRIES; i++)
@@ -241,8 +240,7 @@ static void a_table_that_moves_within_its_tree_is_compared(void **state)
 
 	build_tree(PML4_GFN);
 	write_pte(PD_GFN, 1, pte(PT2_GFN));
-	root = get_root4(PML4_GFN);
-	ghyvi_gtt_sync(fake.gtt, root);
+	root = get_synced_root4(PML4_GFN);
 	write_pte(PDP_GFN, 1, pte(PD2_GFN));
 	ghyvi_gtt_sync(fake.gtt, root);
 	write_pte(PD_GFN, 1, 0);

@@ -92,6 +92,12 @@ void submit(unsigned int i)
 	ghyvi_sched_kick(sched, GHYVI_RCS);
 }
 
+void submit_both(void)
+{
+	submit(0);
+	submit(1);
+}
+
 void leave(u64 ns, enum ghyvi_job_status status)
 {
 	struct ghyvi_job *job = gpu.job;

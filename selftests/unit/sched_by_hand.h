@@ -45,6 +45,8 @@ extern struct hand_gpu gpu;
 void player_complete(struct ghyvi_workload *base, enum ghyvi_job_status status);
 int setup(void **state);
 void submit(unsigned int i);
+/* 0 first */
+void submit_both(void);
 
 /* The job ran for @ns more and ends with @status. */
 void leave(u64 ns, enum ghyvi_job_status status);

@@ -43,12 +43,10 @@ static void a_workload_stays_while_the_backend_stops_it(void **state)
 	submit(0);
 	assert_runs(0);
 	submit(1);
-	now += 2 * MS;
-	fire();
+	fire_after(2 * MS);
 	assert_int_equal(gpu.preempts, 1);
 	gpu.in_cancel = leave_while_cancelled;
-	now += 2 * MS;
-	fire();
+	fire_after(2 * MS);
 	pthread_join(engine_thread, NULL);
 	gpu.in_cancel = NULL;
 	assert_int_equal(gpu.cancels, 1);
@@ -75,13 +73,10 @@ static void knobs_change_while_stopping(void)
 static void a_workload_is_stopped_by_one_thread_at_a_time(void **state)
 {
 	set_settings(1000, 2000);
-	submit(0);
-	submit(1);
-	now += 2 * MS;
-	fire();
+	submit_both();
+	fire_after(2 * MS);
 	gpu.in_cancel = knobs_change_while_stopping;
-	now += 2 * MS;
-	fire();
+	fire_after(2 * MS);
 	gpu.in_cancel = NULL;
 	fire_after(10 * MS);
 	assert_int_equal(gpu.cancels, 1);
@@ -130,8 +125,7 @@ static void the_timeout_counts_only_while_others_wait(void **state)
 	u64 since;
 
 	set_settings(1000, 2000);
-	submit(0);
-	submit(1);
+	submit_both();
 	fire_after(1 * MS);
 	assert_int_equal(gpu.preempts, 1);
 	assert_true(ghyvi_sched_cancel(sched, &players[1].base));
@@ -155,8 +149,7 @@ static void the_timeout_counts_from_the_begin_of_the_job(void **state)
 	struct sched_rq *rq = &players[0].entity->rqs[GHYVI_RCS];
 
 	set_settings(1000, 2000);
-	submit(0);
-	submit(1);
+	submit_both();
 	fire_after(MS); /* asked to yield */
 	now += 2 * MS - 1;
 	gpu.job->begun_ns = now;
@@ -186,8 +179,7 @@ static void the_time_that_a_workload_overstays_is_told(void **state)
 
 	for (i = 0; i < ARRAY_SIZE(ends); i++) {
 		set_settings(1000, 300000);
-		submit(0);
-		submit(1);
+		submit_both();
 		assert_runs(0);
 		now = armed[GHYVI_RCS];
 		fire();
@@ -213,8 +205,7 @@ static void a_workload_that_begins_late_overstays_from_then_on(void **state)
 
 	for (begins = 0; begins < 2; begins++) {
 		set_settings(1000, 300000);
-		submit(0);
-		submit(1);
+		submit_both();
 		assert_runs(0);
 		now = armed[GHYVI_RCS];
 		fire();
@@ -225,8 +216,7 @@ static void a_workload_that_begins_late_overstays_from_then_on(void **state)
 		assert_int_equal(players[0].base.overstayed_ns, begins * 50 * MS);
 		drain();
 	}
-	submit(0);
-	submit(1);
+	submit_both();
 	now = armed[GHYVI_RCS];
 	fire();
 	gpu.job->waited_ns = 150 * MS;
@@ -268,14 +258,12 @@ static void a_wait_that_began_before_others_waited_excuses_its_last_part_only(vo
 static void a_wait_is_excused_and_does_not_extend_the_timeout(void **state)
 {
 	set_settings(1000, 300000);
-	submit(0);
-	submit(1);
+	submit_both();
 	now = armed[GHYVI_RCS];
 	fire();
 	gpu.job->waited_ns -= now;
 	assert_int_equal(armed[GHYVI_RCS], now + 300 * MS);
-	now += 300 * MS;
-	fire();
+	fire_after(300 * MS);
 	assert_int_equal(gpu.cancels, 1);
 	gpu.job->waited_ns += now;
 	leave(10 * MS, GHYVI_JOB_CANCELLED);
@@ -286,14 +274,11 @@ static void a_wait_is_excused_and_does_not_extend_the_timeout(void **state)
 static void without_a_timeout_a_workload_is_preempted_and_never_stopped(void **state)
 {
 	set_settings(1000, 0);
-	submit(0);
-	submit(1);
-	now += 1 * MS;
-	fire();
+	submit_both();
+	fire_after(1 * MS);
 	assert_int_equal(gpu.preempts, 1);
 	assert_int_equal(armed[GHYVI_RCS], GHYVI_SCHED_NEVER);
-	now += 1000 * MS;
-	fire();
+	fire_after(1000 * MS);
 	assert_int_equal(gpu.cancels, 0);
 	leave(MS, GHYVI_JOB_COMPLETE);
 	leave(MS, GHYVI_JOB_COMPLETE);
@@ -304,14 +289,12 @@ static void a_policy_without_a_slice_leaves_the_longer_of_slice_and_timeout(void
 {
 	assert_int_equal(ghyvi_sched_set_policy(sched, "fifo"), 0);
 	set_settings(1000, 5000);
-	submit(0);
-	submit(1);
+	submit_both();
 	assert_int_equal(armed[GHYVI_RCS], now + 5 * MS);
 	leave(MS, GHYVI_JOB_COMPLETE);
 	leave(MS, GHYVI_JOB_COMPLETE);
 	set_settings(10000, 5000);
-	submit(0);
-	submit(1);
+	submit_both();
 	assert_int_equal(armed[GHYVI_RCS], now + 10 * MS);
 	set_settings(10000, 0);
 	assert_int_equal(armed[GHYVI_RCS], GHYVI_SCHED_NEVER);
@@ -388,8 +371,7 @@ static void assert_is_its_owners(unsigned int i)
 
 static void an_idle_workload_cannot_be_cancelled_or_extended(void **state)
 {
-	submit(0);
-	submit(1);
+	submit_both();
 	assert_true(ghyvi_sched_cancel(sched, &players[1].base));
 	assert_is_its_owners(1);
 	leave(MS, GHYVI_JOB_COMPLETE);
@@ -498,8 +480,7 @@ static void a_switch_to_a_vgpu_that_replaces_another_is_counted(void **state)
 static void a_timer_that_is_armed_is_not_armed_again(void **state)
 {
 	set_settings(1000, 2000);
-	submit(0);
-	submit(1);
+	submit_both();
 	armed[GHYVI_RCS] = 1;
 	set_settings(1000, 3000);
 	assert_int_equal(armed[GHYVI_RCS], 1);
@@ -522,8 +503,7 @@ static void a_cancelled_workload_is_not_reported_as_stopped(void **state)
 	assert_int_equal(atomic64_read(&players[0].stats.preempt_timeouts_rcs), 0);
 	/* It completes while it is being stopped. */
 	set_settings(1000, 2000);
-	submit(0);
-	submit(1);
+	submit_both();
 	fire_after(MS);
 	fire_after(2 * MS);
 	assert_int_equal(gpu.cancels, 2);

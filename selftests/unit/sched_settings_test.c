@@ -14,8 +14,7 @@ static void wait_with_a_lead(u64 lead_ns)
 	leave(MS, GHYVI_JOB_COMPLETE);
 	submit(2);
 	assert_runs(2);
-	submit(0);
-	submit(1);
+	submit_both();
 }
 
 static void a_priority_is_worth_timeslices_also_for_waiting_vgpus(void **state)
@@ -230,8 +229,7 @@ static void a_policy_starts_without_state_of_the_previous_one(void **state)
 	struct sched_rq *run = &players[0].entity->rqs[GHYVI_RCS];
 
 	set_settings(1000, 2000);
-	submit(0);
-	submit(1);
+	submit_both();
 	fire_after(MS);
 	assert_int_equal(gpu.preempts, 1);
 	run->fair.vtime = engine->fair.vtime = 5;

@@ -18,8 +18,7 @@ static void limit(u32 points_max, u32 window_ms)
  */
 static void bad_workload(void)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	finish(guest.id, GHYVI_JOB_ERROR);
 	if (!ghyvi_vgpu_is_failsafe(vgpu))
 		guest_reset();
@@ -63,11 +62,9 @@ static void assert_alive(void)
 	assert_false(ghyvi_vgpu_is_failsafe(vgpu));
 	assert_int_equal(rd(PVINFO_MAGIC_LO), lower_32_bits(VGT_MAGIC));
 	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
-	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
+	complete_last();
 }
 
 /* The owner of the vGPU hears of each violation and reset, and finds the reason in the counters. */
@@ -260,8 +257,7 @@ static void a_reset_does_not_undo_earlier_violations(void **state)
 
 	limit(2, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	for (i = 1; i <= 3; i++) {
-		move_tail(0);
-		submit(0, -1);
+		submit_work(0);
 		job = take_job(guest.id);
 		guest_reset();
 		job->done(job, GHYVI_JOB_ERROR);
@@ -276,8 +272,7 @@ static void a_reset_does_not_undo_an_alarm_of_the_oracle(void **state)
 	struct ghyvi_job *job;
 
 	limit(0, GHYVI_VIOLATION_WINDOW_MAX_MS);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	job = take_job(guest.id);
 	guest_reset();
 	ghyvi_count(&stats, oracle_violations);
@@ -331,8 +326,7 @@ static void overstay(void (*end)(void))
 {
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	foreign.job.engine = guest.id;
 	ghyvi_sched_queue(sched, &foreign);
 	calm_ahead_ns += 20 * NSEC_PER_MSEC;
@@ -392,8 +386,7 @@ static void a_workload_that_a_device_reset_stops_late_counts(void **state)
 
 static void wait_behind_context_0(void)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	foreign.job.engine = guest.id;
 	ghyvi_sched_queue(sched, &foreign);
 	calm_ahead_ns += 20 * NSEC_PER_MSEC;
@@ -440,8 +433,7 @@ static void a_device_reset_does_not_undo_earlier_violations(void **state)
 	limit(2, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	for (i = 1; i <= 3; i++) {
 		start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
-		move_tail(0);
-		submit(0, -1);
+		submit_work(0);
 		pthread_create(&thread, NULL, fail_soon, take_job(guest.id));
 		ghyvi_vgpu_reset(vgpu);
 		pthread_join(thread, NULL);
@@ -496,8 +488,7 @@ static void time_that_others_lose_counts_once(void **state)
 	points = vgpu->violation_points;
 	guest_reset();
 	gpu.prepare_error = -ENOMEM;
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_true(rd(guest.base + RING_EIR) & RING_ERROR_INSTRUCTION);
 	gpu.prepare_error = 0;
 	fake_prepares_jobs(false);
@@ -511,15 +502,13 @@ static void resets_of_good_workloads_are_free(void **state)
 
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	for (i = 0; i < 5; i++) {
-		move_tail(0);
-		submit(0, -1);
+		submit_work(0);
 		guest_reset();
 		settle();
 	}
 	for (; i < 10; i++) {
 		start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
-		move_tail(0);
-		submit(0, -1);
+		submit_work(0);
 		ghyvi_vgpu_reset(vgpu);
 	}
 	assert_int_equal(gpu.cancels, 10);
@@ -597,8 +586,7 @@ static void errors_of_the_host_are_no_violations(void **state)
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	for (i = 0; i < 2 * ARRAY_SIZE(errors); i++) {
 		gtt.root_error = errors[i / 2];
-		move_tail(0);
-		submit(0, -1);
+		submit_work(0);
 		guest_reset();
 	}
 	gtt.root_error = 0;
@@ -615,8 +603,7 @@ static void an_alarm_of_the_oracle_is_counted_once(void **state)
 {
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	bad_workload();
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	ghyvi_count(&stats, oracle_violations);
 	finish(guest.id, GHYVI_JOB_ERROR);
 	assert_dead();
@@ -627,8 +614,7 @@ static void an_alarm_of_the_oracle_is_counted_once(void **state)
 static void an_alarm_of_the_oracle_enters_failsafe_state(void **state)
 {
 	limit(0, GHYVI_VIOLATION_WINDOW_MAX_MS);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	ghyvi_count(&stats, oracle_violations);
 	finish(guest.id, GHYVI_JOB_ERROR);
 	assert_dead();
@@ -641,8 +627,7 @@ static void failsafe_state_stops_the_other_engines_first(void **state)
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	bad_workload();
 	start_engine(GHYVI_BCS, GHYVI_BLITTER_BASE);
-	move_tail(1);
-	submit(1, -1);
+	submit_work(1);
 	assert_true(gpu_busy(GHYVI_BCS));
 	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
 	bad_workload();
@@ -661,8 +646,7 @@ static void an_alarm_of_the_oracle_outlasts_reboots(void **state)
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	for (i = 0; i < ARRAY_SIZE(forget); i++) {
 		bad_workload();
-		move_tail(0);
-		submit(0, -1);
+		submit_work(0);
 		ghyvi_count(&stats, oracle_violations);
 		finish(guest.id, GHYVI_JOB_ERROR);
 		assert_dead();
@@ -852,8 +836,7 @@ static void a_new_vgpu_is_limited(void **state)
 	assert_int_equal(now.points_max, 256);
 	assert_int_equal(now.window_ms, 60000);
 	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_true(gpu.running[GHYVI_RCS]->budget_ns == 60 * NSEC_PER_SEC);
 	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	for (i = 0; i < 256 / 32; i++) {
@@ -874,8 +857,7 @@ static void an_error_in_the_last_use_of_a_workload_is_not_counted_again(void **s
 	malformed_submission();
 	assert_int_equal(vgpu->violation_points, GHYVI_MALFORMED_POINTS);
 	guest_reset();
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	finish(guest.id, GHYVI_JOB_ERROR);
 	assert_int_equal(vgpu->violation_points, GHYVI_MALFORMED_POINTS + 1);
 }
@@ -915,8 +897,7 @@ static void jobs_get_the_gpu_time_budget(void **state)
 	struct ghyvi_containment containment = { 250, 0, GHYVI_VIOLATION_WINDOW_MAX_MS };
 
 	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &containment), 0);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(gpu.running[GHYVI_RCS]->budget_ns, 250 * NSEC_PER_MSEC);
 	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 }

@@ -11,8 +11,7 @@ static struct ghyvi_pgpu_context *run(int c)
 {
 	struct ghyvi_pgpu_context *context;
 
-	move_tail(c);
-	submit(c, -1);
+	submit_work(c);
 	assert_non_null(gpu.running[guest.id]);
 	context = gpu.running[guest.id]->pgpu_context;
 	finish(guest.id, GHYVI_JOB_COMPLETE);
@@ -42,8 +41,7 @@ static void a_preempted_job_keeps_its_context(void **state)
 {
 	struct ghyvi_pgpu_context *context;
 
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	context = gpu.running[guest.id]->pgpu_context;
 	finish(guest.id, GHYVI_JOB_PREEMPTED);
 	ghyvi_sched_kick(sched, guest.id);
@@ -97,8 +95,7 @@ static void resets_end_all_contexts(void **state)
 static void a_reset_does_not_destroy_the_context_of_a_job(void **state)
 {
 	run(1);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(gpu.contexts, 2);
 	wr(GEN6_GDRST, GEN6_GRDOM_FULL);
 	settle();

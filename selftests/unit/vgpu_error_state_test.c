@@ -64,8 +64,7 @@ static void fail_one(void)
 
 static void without_an_error_there_is_no_error_state(void **state)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_string_equal(text(), NOTHING);
 	assert_false(ghyvi_vgpu_has_error(vgpu));
@@ -122,8 +121,7 @@ static void a_guest_that_resets_a_busy_engine_leaves_an_error_state(void **state
 {
 	guest_reset();
 	assert_string_equal(text(), NOTHING);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	set_fault();
 	guest_reset();
 	settle();
@@ -139,8 +137,7 @@ static void a_reset_adds_nothing_to_an_earlier_error(void **state)
 {
 	fail_one();
 	guest_reset();
-	move_tail(1);
-	submit(1, -1);
+	submit_work(1);
 	guest_reset();
 	settle();
 	has("errors: 2\n");
@@ -150,8 +147,7 @@ static void a_reset_adds_nothing_to_an_earlier_error(void **state)
 
 static void an_error_without_memory_is_counted(void **state)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	shim_fail_allocs(1, 1);
 	finish(guest.id, GHYVI_JOB_ERROR);
 	assert_int_equal(shim_failed_allocs(), 1);
@@ -170,17 +166,14 @@ static void the_last_submissions_are_shown_with_their_ends(void **state)
 	unsigned int i;
 
 	for (i = 0; i < VGPU_SUBMISSIONS + 4; i++) {
-		move_tail(2);
-		submit(2, -1);
+		submit_work(2);
 		consume();
 		finish(guest.id, GHYVI_JOB_COMPLETE);
 		consume();
 	}
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	consume();
-	move_tail(0);
-	submit(0, -1); /* a lite restore */
+	submit_work(0); /* a lite restore */
 	finish(guest.id, GHYVI_JOB_ERROR);
 	assert_int_equal(count("submission:"), VGPU_SUBMISSIONS);
 	assert_int_equal(count(" failed\n"), 1);
@@ -196,8 +189,7 @@ static void a_reason_is_of_its_own_error(void **state)
 	ghyvi_vgpu_error_clear(vgpu);
 	ghyvi_report_stop(&reporter, guest.id, "an error of the workload that is reset");
 	guest_reset();
-	move_tail(2);
-	submit(2, -1);
+	submit_work(2);
 	finish(guest.id, GHYVI_JOB_ERROR);
 	has("reason: not reported\n");
 }
@@ -251,8 +243,7 @@ static void a_full_text_is_bounded(void **state)
 
 	*ghyvi_vgpu_errors_with_commands(vgpu) = true;
 	for (i = 0; i < VGPU_SUBMISSIONS; i++) {
-		move_tail(2);
-		submit(2, -1);
+		submit_work(2);
 		consume();
 		finish(guest.id, GHYVI_JOB_COMPLETE);
 		consume();

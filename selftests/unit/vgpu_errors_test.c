@@ -19,19 +19,16 @@ static void expect_error(const char *reason)
 	assert_int_equal(rd(guest.base + RING_EIR), 0);
 	assert_int_equal(rd(guest.base + RING_ESR), 0);
 	wr(0x44308, ~0u);
-	move_tail(5);
-	submit(5, -1);
+	submit_work(5);
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
+	complete_last();
 }
 
 static void an_engine_error_stops_it_until_reset(void **state)
 {
 	u32 head;
 
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	head = gpu.running[guest.id]->context[GHYVI_CTX_RING_HEAD] = 0x40;
 	finish(guest.id, GHYVI_JOB_ERROR);
 	assert_int_equal(rd(guest.base + RING_HEAD), head);
@@ -43,8 +40,7 @@ static void an_engine_error_stops_it_until_reset(void **state)
 static void a_dead_gpu_is_an_engine_error(void **state)
 {
 	gpu.dead = true;
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	gpu.dead = false;
 	expect_error(NULL);
 }
@@ -52,8 +48,7 @@ static void a_dead_gpu_is_an_engine_error(void **state)
 static void a_context_with_bad_page_tables_is_an_engine_error(void **state)
 {
 	gtt.root_error = -EFAULT;
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	gtt.root_error = 0;
 	expect_error("not accepted");
 }
@@ -135,14 +130,12 @@ static void three_level_contexts(void **state)
 
 static void a_second_pending_submission_is_refused(void **state)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	consume();
 	submit(1, -1);
 	elsp(descriptor(2), 0);
 	assert_non_null(strstr(last_report(), "still pending"));
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
+	complete_last();
 	assert_int_equal(consume(), 1);
 	assert_int_equal(consume(), 0x18);
 	assert_int_equal(consume(), 0);

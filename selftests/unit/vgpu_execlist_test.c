@@ -14,8 +14,7 @@ static void one_context(void **state)
 	struct ghyvi_job *job;
 
 	poke(STATE(0, GHYVI_CTX_GPR), 0x1111);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	assert_int_equal(consume(), 0);
 	assert_int_equal(atomic_read(&interrupts), 1);
@@ -31,8 +30,7 @@ static void one_context(void **state)
 	assert_int_equal(rd(guest.base + RING_MI_MODE), 0);
 
 	job->context[GHYVI_CTX_GPR + 2] = 0x2222;
-	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
+	complete_last();
 	assert_int_equal(rd(guest.base + RING_EXECLIST_STATUS_HI), 0);
 	assert_int_equal(rd(guest.base + RING_MI_MODE), MI_MODE_IDLE);
 	assert_int_equal(peek(STATE(0, GHYVI_CTX_CONTROL)), 0x000f0008);
@@ -42,8 +40,7 @@ static void one_context(void **state)
 	assert_int_equal(atomic64_read(&stats.workloads), 1);
 	assert_int_equal(atomic64_read(&stats.submissions_rcs), 1);
 
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_true(gpu.running[GHYVI_RCS]->restore);
 	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 }
@@ -65,8 +62,7 @@ static int fault_on(u64 gfn)
 /* Threads of the host may do the work. */
 static void allocations_for_a_workload_are_charged_to_its_guest(void **state)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(gtt.syncs, 1);
 	assert_int_equal(fault_on(1), -EFAULT);
 	assert_int_equal(gtt.uncharged, 0);
@@ -112,8 +108,7 @@ static void a_fault_waits_for_guest_memory_in_a_thread_of_its_own(void **state)
 	sem_init(&go_on, 0, 0);
 	gtt.in_fault = slow_memory;
 	gtt.faults = 0;
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	client.owner->fault(client.owner, GHYVI_RCS, 1);
 	sem_wait(&in_fault);
 	assert_int_equal(fault_status(), -EINPROGRESS);
@@ -189,8 +184,7 @@ static void two_elements(void **state)
 	assert_int_equal(queued(), 1);
 	assert_int_equal(rd(guest.base + RING_EXECLIST_STATUS_HI), 0x40);
 	assert_int_equal(gpu.running[guest.id]->lrca, LRCA(1));
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
+	complete_last();
 	assert_int_equal(consume(), 0);
 	assert_int_equal(queued(), 0);
 }
@@ -206,8 +200,7 @@ static void an_empty_context_completes_without_the_gpu(void **state)
 	assert_int_equal(consume(), 1);
 	assert_int_equal(consume(), 0x14);
 	assert_int_equal(gpu.runs, 1);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
+	complete_last();
 }
 
 static void one_more_request(void)
@@ -241,8 +234,7 @@ static void lite_restore_moves_the_tail(void **state)
 {
 	int syncs;
 
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	consume();
 	move_tail(0);
 	move_tail(1);
@@ -254,8 +246,7 @@ static void lite_restore_moves_the_tail(void **state)
 	assert_int_equal(gpu.runs, 1);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(consume(), 0x14);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
+	complete_last();
 	assert_int_equal(atomic64_read(&stats.lite_restores), 1);
 }
 
@@ -264,8 +255,7 @@ static void a_forced_restore_with_another_tail_is_no_lite_restore(void **state)
 {
 	u32 tail;
 
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	consume();
 	tail = guest.tails[0];
 	move_tail(0);
@@ -281,30 +271,25 @@ static void a_forced_restore_with_another_tail_is_no_lite_restore(void **state)
 
 static void a_submission_that_adds_nothing_is_merged(void **state)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	consume();
 	submit(0, -1);
 	assert_int_equal(consume(), 0x8002);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
+	complete_last();
 	assert_int_equal(gpu.runs, 1);
 }
 
 static void a_context_runs_again_after_a_late_lite_restore(void **state)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	consume();
 	gpu.stale = true;
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(consume(), 0x8002);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(consume(), 0);
 	assert_int_equal(gpu.runs, 2);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
+	complete_last();
 }
 
 /*
@@ -318,8 +303,7 @@ static void a_preempted_context_is_active_and_goes_on_from_the_hosts_copy(void *
 	int syncs;
 	u32 i;
 
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	job = gpu.running[guest.id];
 	fake_job(job)->level = 2;
@@ -342,8 +326,7 @@ static void a_preempted_context_is_active_and_goes_on_from_the_hosts_copy(void *
 	assert_true(job->root == PML4(0));
 	assert_int_equal(job->context[GHYVI_CTX_RING_START], RINGS(0));
 	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], 8);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
+	complete_last();
 	assert_int_equal(peek(STATE(0, GHYVI_CTX_RING_HEAD)), guest.tails[0]);
 	assert_int_equal(atomic64_read(&stats.engine_errors), 0);
 	assert_true(atomic64_read(&ghyvi_engine_stats(&stats, guest.id)->preemptions) > 0);
@@ -354,8 +337,7 @@ static void a_workload_that_never_began_is_not_reported_as_preempted(void **stat
 {
 	struct ghyvi_job *job;
 
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	job = take_job(guest.id);
 	job->done(job, GHYVI_JOB_PREEMPTED);
 	assert_ptr_equal(gpu.running[guest.id], job);
@@ -367,25 +349,21 @@ static void a_workload_that_never_began_is_not_reported_as_preempted(void **stat
 
 static void lite_restore_of_a_preempted_context(void **state)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	consume();
 	be_preempted(8);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(consume(), 0x8002);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_HEAD], 8);
 	assert_int_equal(tail_on_engine(), guest.tails[0]);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
+	complete_last();
 	assert_int_equal(consume(), 0);
 }
 
 static void after_a_reset_a_preempted_context_begins_as_its_image_says(void **state)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	consume();
 	fake_job(gpu.running[guest.id])->level = 2;
 	be_preempted(8);
@@ -409,8 +387,7 @@ static void after_a_reset_a_preempted_context_begins_as_its_image_says(void **st
 static void reset_cancels_a_queued_context(void **state)
 {
 	occupy_engine();
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	consume();
 	wr(GEN6_GDRST, GEN6_GRDOM_FULL);
 	reset_books();
@@ -426,29 +403,24 @@ static void an_empty_context_completes_while_another_vgpu_has_the_engine(void **
 	submit(0, -1);
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	assert_int_equal(consume(), 0x18);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	assert_int_equal(consume(), 0);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
+	complete_last();
 	assert_int_equal(peek(STATE(0, GHYVI_CTX_RING_HEAD)), guest.tails[0]);
 }
 
 static void lite_restore_of_a_context_that_waits(void **state)
 {
 	occupy_engine();
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(consume(), 0x8002);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(tail_on_engine(), guest.tails[0]);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
+	complete_last();
 	assert_int_equal(consume(), 0);
 	assert_int_equal(peek(STATE(0, GHYVI_CTX_RING_HEAD)), guest.tails[0]);
 }
@@ -461,11 +433,9 @@ static void another_context_waits_for_the_running_ones(void **state)
 	consume();
 	submit(1, -1);
 	assert_int_equal(consume(), 0);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
+	complete_last();
 	assert_int_equal(consume(), 1);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
+	complete_last();
 }
 
 static void a_waiting_submission_merges_into_the_second_element(void **state)
@@ -494,17 +464,14 @@ static void reset_stops_the_running_context(void **state)
 	assert_int_equal(gpu.cancels, 1);
 	settle();
 	assert_int_equal(consume(), 0);
-	move_tail(2);
-	submit(2, -1);
+	submit_work(2);
 	assert_int_equal(consume(), 1);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), 0x18);
+	complete_last();
 }
 
 static void device_reset_waits_for_the_running_context(void **state)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	ghyvi_vgpu_reset(vgpu);
 	assert_int_equal(gpu.cancels, 1);
 	assert_int_equal(gtt.roots_live, 0);
@@ -513,8 +480,7 @@ static void device_reset_waits_for_the_running_context(void **state)
 
 static void user_interrupts_pass(void **state)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	wr(0x44308, ~0u);
 	gpu.running[guest.id]->event(gpu.running[guest.id], GHYVI_EVENT_USER_INTERRUPT);
 	assert_int_equal(rd(0x44308) & 0xffff, 1);
@@ -530,16 +496,13 @@ static void handle_at_once(void)
 static void a_completion_and_what_belongs_to_it_send_one_message(void **state)
 {
 	on_interrupt = handle_at_once;
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(atomic_read(&interrupts), 1);
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
-	move_tail(1);
-	submit(1, -1); /* stays pending until the completion */
+	submit_work(1); /* stays pending until the completion */
 	assert_int_equal(atomic_read(&interrupts), 1);
 	gpu.running[guest.id]->events = GHYVI_EVENT_USER_INTERRUPT;
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
+	complete_last();
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	assert_int_equal(atomic_read(&interrupts), 2);
 	finish(guest.id, GHYVI_JOB_COMPLETE);

@@ -94,6 +94,12 @@ void submit(int c0, int c1)
 	elsp(descriptor(c0), descriptor(c1));
 }
 
+void submit_work(int c)
+{
+	move_tail(c);
+	submit(c, -1);
+}
+
 static u32 consume_entry(u32 write)
 {
 	u64 entry;
@@ -142,6 +148,12 @@ u32 consume(void)
 u32 consume_concurrently(void)
 {
 	return consume_entry(peek(HWSP(guest.id) + HWSP_CSB_WRITE));
+}
+
+void complete_last(void)
+{
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
 }
 
 void guest_reset(void)

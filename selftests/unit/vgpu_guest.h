@@ -39,6 +39,8 @@ int setup_rcs(void **state);
 int setup_bcs_gen8(void **state);
 void move_tail(int c);
 void submit(int c0, int c1);
+/* Move the tail of context @c, and submit it alone. */
+void submit_work(int c);
 
 /*
  * Consume one status entry as i915 does. Returns it, or 0 if there is none. consume() also compares
@@ -46,6 +48,8 @@ void submit(int c0, int c1);
  */
 u32 consume(void);
 u32 consume_concurrently(void);
+/* The last workload on the engine completes, and the guest sees that. */
+void complete_last(void);
 void guest_reset(void);
 
 /* A workload of another vGPU. */

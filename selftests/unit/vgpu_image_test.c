@@ -43,8 +43,7 @@ static u32 *register_of(unsigned int slot)
 
 static void run(unsigned int context)
 {
-	move_tail(context);
-	submit(context, -1);
+	submit_work(context);
 	consume();
 }
 
@@ -122,8 +121,7 @@ static void gen8_blitter_has_neither_gprs_nor_indirect_context(void **state)
 {
 	poke(STATE(0, GHYVI_CTX_INDIRECT), 0x12345003);
 	poke(STATE(0, GHYVI_CTX_GPR), 0x77);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(gpu.running[GHYVI_BCS]->context[GHYVI_CTX_INDIRECT], 0);
 	assert_int_equal(gpu.running[GHYVI_BCS]->context[GHYVI_CTX_GPR], 0);
 	gpu.running[GHYVI_BCS]->context[GHYVI_CTX_GPR] = 0x99;

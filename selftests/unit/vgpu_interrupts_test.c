@@ -168,8 +168,7 @@ static void events_of_a_job_may_interrupt_all_that_happens_to_another(void **sta
 	alarm(20);
 	job_events = 0;
 	start_engine(GHYVI_BCS, GHYVI_BLITTER_BASE);
-	move_tail(5);
-	submit(5, -1);
+	submit_work(5);
 	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
 	shim_interrupt = job_interrupt;
 	move_tail(0);
@@ -190,8 +189,7 @@ static void events_of_a_job_may_interrupt_all_that_happens_to_another(void **sta
 	assert_non_null(gpu.running[guest.id]);
 	finish(guest.id, GHYVI_JOB_ERROR);
 	guest_reset();
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	ghyvi_vgpu_reset_under_driver(vgpu); /* cancels the job */
 	shim_interrupt = NULL;
 	assert_in_range(job_events, 20, 1000);

@@ -212,11 +212,9 @@ static void the_self_check_is_switched_while_contexts_are_loaded(void **state)
 {
 	pthread_t thread = start_other(other_switches_the_self_check);
 
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	consume();
-	move_tail(0);
-	submit(0, -1); /* a lite restore syncs */
+	submit_work(0); /* a lite restore syncs */
 	consume();
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	pthread_join(thread, NULL);

@@ -242,8 +242,7 @@ static void events_are_in_the_registers_and_in_the_status_page(void **state)
 	u32 slot, i;
 
 	for (i = 0; i < 9; i++) {
-		move_tail(i % 3);
-		submit(i % 3, -1);
+		submit_work(i % 3);
 		slot = rd(guest.base + RING_CSB_POINTER) & 7;
 		assert_int_equal(rd(guest.base + RING_CSB + 8 * slot), GEN8_CTX_STATUS_IDLE_ACTIVE);
 		assert_int_equal(rd(guest.base + RING_CSB + 8 * slot + 4), 0x20 * (i % 3 + 1));
@@ -266,8 +265,7 @@ static void a_masked_error_does_not_interrupt(void **state)
 {
 	wr(guest.base + RING_EMR, ~0u);
 	wr(0x44308, ~0u);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	finish(guest.id, GHYVI_JOB_ERROR);
 	assert_int_equal(rd(guest.base + RING_EIR), 0);
 	assert_int_equal(rd(guest.base + RING_ESR), 1);
@@ -275,8 +273,7 @@ static void a_masked_error_does_not_interrupt(void **state)
 	guest_reset();
 	assert_int_equal(rd(guest.base + RING_ESR), 0);
 	wr(guest.base + RING_EMR, ~1u);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	finish(guest.id, GHYVI_JOB_ERROR);
 	assert_int_equal(rd(guest.base + RING_EIR), 1);
 	assert_int_equal(rd(0x44308) & BIT(3), BIT(3));
@@ -306,8 +303,7 @@ static void a_job_has_the_ring_and_registers_of_its_image(void **state)
 		poke(STATE(0, GHYVI_CTX_CONTROL), rows[i].control);
 		for (k = 0; k < 32; k++)
 			poke(STATE(0, GHYVI_CTX_GPR + 2 * k), 0x1000 * i + k);
-		move_tail(0);
-		submit(0, -1);
+		submit_work(0);
 		job = gpu.running[guest.id];
 		assert_int_equal(job->restore, rows[i].restore);
 		assert_ptr_equal(job->client, &gpu);

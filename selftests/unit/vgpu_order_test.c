@@ -97,8 +97,7 @@ static void a_promotion_is_entry_then_pointer_then_interrupt(void **state)
 
 static void a_completion_comes_after_the_saved_image(void **state)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	handle();
 	watch();
 	finish(guest.id, GHYVI_JOB_COMPLETE);
@@ -109,8 +108,7 @@ static void a_completion_comes_after_the_saved_image(void **state)
 
 static void a_late_lite_restore_saves_the_image_and_reports_no_event(void **state)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	gpu.stale = true;
 	move_tail(0);
 	elsp(descriptor(0), 0);
@@ -126,8 +124,7 @@ static void a_late_lite_restore_saves_the_image_and_reports_no_event(void **stat
 static void an_error_interrupt_finds_its_cause(void **state)
 {
 	wr(GEN8_GT_ISR0 + IRQ_IIR, ~0u);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	handle();
 	watch();
 	finish(guest.id, GHYVI_JOB_ERROR);

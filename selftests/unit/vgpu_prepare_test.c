@@ -22,8 +22,7 @@ static int teardown_preparing(void **state)
 static void a_workload_is_prepared_when_it_is_submitted(void **state)
 {
 	occupy_engine();
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(gpu.prepares, 1);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
@@ -35,8 +34,7 @@ static void a_workload_is_prepared_when_it_is_submitted(void **state)
 
 static void a_preempted_workload_is_prepared_again(void **state)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	be_preempted(0);
 	assert_int_equal(gpu.prepares, 2);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
@@ -49,8 +47,7 @@ static void a_preempted_workload_is_prepared_again(void **state)
 static void the_backend_gets_the_tail_of_a_workload_that_waits(void **state)
 {
 	occupy_engine();
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	move_tail(0);
 	consume();
 	submit(0, -1);
@@ -63,14 +60,12 @@ static void the_backend_gets_the_tail_of_a_workload_that_waits(void **state)
 static void what_a_reset_drops_is_unprepared(void **state)
 {
 	occupy_engine();
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	wr(GEN6_GDRST, GEN6_GRDOM_FULL);
 	reset_books();
 	assert_int_equal(gpu.unprepares, 1);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	guest_reset();
 	settle();
 	assert_int_equal(gpu.unprepares, 2);
@@ -87,8 +82,7 @@ static void what_the_guest_did_wrong_is_a_violation(void **state)
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		gpu.prepare_error = cases[i].err;
-		move_tail(0);
-		submit(0, -1);
+		submit_work(0);
 		assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 		assert_int_equal(consume(), 0);
 		assert_int_equal(gpu.runs, 0);
@@ -103,8 +97,7 @@ static void what_the_guest_did_wrong_is_a_violation(void **state)
 static void a_job_that_the_pgpu_refuses_is_unprepared_and_no_violation(void **state)
 {
 	gpu.dead = true;
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	settle();
 	gpu.dead = false;
 	assert_int_equal(gpu.runs, 1);
@@ -117,8 +110,7 @@ static void a_job_that_the_pgpu_refuses_is_unprepared_and_no_violation(void **st
 
 static void a_preempted_workload_that_cannot_be_prepared_again_fails(void **state)
 {
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	gpu.prepare_error = -ENOMEM;
 	finish(guest.id, GHYVI_JOB_PREEMPTED);
 	assert_false(gpu_busy(guest.id));
@@ -174,8 +166,7 @@ static void a_thread_that_sleeps_in_preparation_costs_no_engine_time(void **stat
 	gpu.in_prepare = sleep_100_ms;
 	for (i = 0; i < 10 && best > 2 * NSEC_PER_MSEC; i++) {
 		before = vtime();
-		move_tail(0);
-		submit(0, -1);
+		submit_work(0);
 		took = vtime() - before;
 		assert_in_range(took, 1, 50 * NSEC_PER_MSEC);
 		best = min(best, took);
@@ -195,13 +186,11 @@ static void what_the_backend_s_threads_spend_is_charged(void **state)
 {
 	u64 before;
 
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	consume();
 	before = vtime();
 	gpu.in_update = add_worker_time;
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	gpu.in_update = NULL;
 	assert_true(vtime() - before >= 5 * NSEC_PER_MSEC);
 	assert_int_equal(gpu.running[guest.id]->worker_ns, 0);
@@ -229,8 +218,7 @@ static void what_it_takes_to_give_a_job_up_is_charged(void **state)
 	struct ghyvi_engine_stats *stats = ghyvi_engine_stats(vgpu->params.stats, GHYVI_RCS);
 	u64 before;
 
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	before = atomic64_read(&stats->prepare_ns);
 	gpu.in_unprepare = spend_5_ms;
 	finish(guest.id, GHYVI_JOB_COMPLETE);
@@ -253,8 +241,7 @@ static void what_it_takes_to_save_a_context_is_charged(void **state)
 	struct ghyvi_engine_stats *stats = ghyvi_engine_stats(vgpu->params.stats, GHYVI_RCS);
 	u64 before;
 
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	before = atomic64_read(&stats->prepare_ns);
 	slow_access = true;
 	gtt.in_access = access_for_5_ms;
@@ -265,8 +252,7 @@ static void what_it_takes_to_save_a_context_is_charged(void **state)
 	consume();
 	consume();
 	/* A few words cost less than to charge them. */
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	before = atomic64_read(&stats->prepare_ns);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_true(atomic64_read(&stats->prepare_ns) - before < NSEC_PER_MSEC);
@@ -314,8 +300,7 @@ static void many_short_completions_are_charged(void **state)
 
 	gtt.in_access = access_for_50_us;
 	for (i = 0; i < 100; i++) {
-		move_tail(0);
-		submit(0, -1);
+		submit_work(0);
 		before = atomic64_read(&stats->prepare_ns);
 		slow_access = true;
 		finish(guest.id, GHYVI_JOB_COMPLETE);

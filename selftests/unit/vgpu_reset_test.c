@@ -53,16 +53,14 @@ static void assert_driver_finds_its_gpu(void)
 
 static void run(int c)
 {
-	move_tail(c);
-	submit(c, -1);
+	submit_work(c);
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 }
 
 static void assert_works(void)
 {
 	run(0);
-	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
+	complete_last();
 	assert_int_equal(consume(), 0);
 }
 
@@ -152,8 +150,7 @@ static void after_a_reset_under_a_driver_a_busy_engine_asks_to_be_reset(void **s
 static void a_reset_under_a_driver_cancels_a_waiting_context_too(void **state)
 {
 	run(0);
-	move_tail(1);
-	submit(1, -1);
+	submit_work(1);
 	ghyvi_vgpu_reset_under_driver(vgpu);
 	assert_int_equal(consume(), 0);
 	answer_error(RCS_ERROR);
@@ -186,8 +183,7 @@ static void a_reset_under_a_driver_does_not_touch_idle_engines(void **state)
 static void submit_to_bcs(void)
 {
 	start_engine(GHYVI_BCS, GHYVI_BLITTER_BASE);
-	move_tail(2);
-	submit(2, -1);
+	submit_work(2);
 }
 
 /* Another vCPU submits to an idle engine while the reset waits for what ran on another one. */
@@ -355,8 +351,7 @@ static void what_resets_drop_does_not_pile_up(void **state)
 	assert_int_equal(atomic_read(&vgpu->outstanding), 1);
 	settle();
 	reset_books();
-	move_tail(0);
-	submit(0, -1);
+	submit_work(0);
 	assert_int_equal(consume_concurrently(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	assert_int_equal(atomic_read(&vgpu->outstanding), 1);
 	assert_false(gpu_busy(GHYVI_RCS));
