@@ -30,32 +30,26 @@ static void budgets_bound_the_work(void **state)
 {
 	/* The batch consists of NOOPs up to the end of memory. */
 	set_budget(0, 0, 0);
-	run_user_batch();
-	assert_refused("budget-bytes");
+	assert_user_batch_refused("budget-bytes");
 	assert_true(atomic64_read(&guest.stats.audited_bytes) <= GHYVI_AUDIT_BYTES_DEFAULT);
 	set_budget(GHYVI_AUDIT_BYTES_MAX, 0, 0);
-	run_user_batch();
-	assert_refused("budget-commands");
+	assert_user_batch_refused("budget-commands");
 	/* One command too many, one batch too many. */
 	set_budget(0, GHYVI_AUDIT_COMMANDS_MIN, 0);
 	put(USER_BATCH + 4 * 8192, BATCH_END);
-	run_user_batch();
-	assert_refused("budget-commands");
+	assert_user_batch_refused("budget-commands");
 	set_budget(0, 16384, 0);
-	run_user_batch();
-	assert_passed();
+	assert_user_batch_passes();
 	put_five_batches();
 	set_budget(0, 0, 5);
-	submit();
-	assert_passed();
+	assert_submit_passes();
 	set_budget(0, 0, 4);
 	submit();
 	assert_int_equal(ghyvi_commands_tail(guest.commands), 4 * 16);
 	/* A second start of the same batch does not count. */
 	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
 	set_budget(0, 0, 5);
-	submit();
-	assert_passed();
+	assert_submit_passes();
 }
 
 /*
@@ -186,8 +180,7 @@ static void a_submission_over_budget_is_split(void **state)
 	for (i = 0; i < 3; i++)
 		ring(START_USER, LO(USER_BATCH + 64 * i), HI(USER_BATCH), NOOP);
 	put(USER_BATCH, BAD);
-	submit();
-	assert_refused("unknown-command");
+	assert_submit_refused("unknown-command");
 	assert_int_equal(stops_at(), 0);
 }
 
@@ -244,8 +237,7 @@ static void a_command_after_the_split_refuses_only_the_rest(void **state)
 		assert_int_equal(page.stop, 2 * 16);
 	}
 	guest.submission.head = 4 * 16;
-	submit();
-	assert_refused("unknown-command");
+	assert_submit_refused("unknown-command");
 	assert_int_equal(atomic64_read(&guest.stats.audit_rejects), 1);
 	assert_int_equal(stops_at(), 5 * 16);
 }
@@ -281,14 +273,12 @@ static void an_extension_over_budget_is_submitted_again(void **state)
 {
 	set_budget(GHYVI_AUDIT_BYTES_MIN, 0, 0);
 	put(USER_BATCH + 8 * 4096, BATCH_END);
-	run_user_batch();
-	assert_passed();
+	assert_user_batch_passes();
 	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
 	assert_int_equal(ghyvi_audit_extend(guest.commands, guest.tail), -ENOSPC);
 	assert_string_equal(last(), "");
 	guest.submission.head = 16;
-	submit();
-	assert_passed();
+	assert_submit_passes();
 }
 
 static void budgets_out_of_range_change_nothing(void **state)

@@ -69,8 +69,7 @@ static void a_window_ends_with_its_page(void **state)
 	for (i = 0; i < 1024; i++)
 		guest.user[i] = MI(0x08, i & 1); /* of one dword */
 	guest.user[1024] = BATCH_END;
-	submit();
-	assert_passed();
+	assert_submit_passes();
 	for (i = 0; i < 1024; i += 13) {
 		count = min(64u, 1024 - i);
 		assert_int_equal(fetch_window(GHYVI_FETCH_PPGTT, USER_BATCH + 4 * i, 16), count);
@@ -96,8 +95,7 @@ static void a_window_of_the_ring_ends_with_the_segment(void **state)
 	fresh();
 	for (i = 0; i < 1030; i++)
 		ring(MI(0x08, i & 1));
-	submit();
-	assert_passed();
+	assert_submit_passes();
 	assert_int_equal(fetch_window(GHYVI_FETCH_RING, 0, 0), 64);
 	assert_int_equal(fetch_window(GHYVI_FETCH_RING, 4 * 1000, 0), 24);
 	assert_int_equal(fetch_window(GHYVI_FETCH_RING, 4 * 1024, 0), 6);
@@ -119,8 +117,7 @@ static void a_window_tells_where_commands_begin(void **state)
 {
 	fresh();
 	ring(STORE | GLOBAL, KERNEL_DATA, 0, 7, NOOP, STORE | GLOBAL, KERNEL_DATA, 0, 7, NOOP);
-	submit();
-	assert_passed();
+	assert_submit_passes();
 	assert_int_equal(ghyvi_commands_fetch(guest.commands, GHYVI_FETCH_RING, 0, 0, 0, &window),
 			 10);
 	assert_true((window.starts & 0x3ff) == 0x231);
@@ -148,8 +145,7 @@ static void packets_of_any_length_are_whole(void **state)
 			guest.user[i + 1] = LO(USER_BATCH + 0x8000);
 			guest.user[i + 2] = HI(USER_BATCH);
 			guest.user[i + dwords] = BATCH_END;
-			submit();
-			assert_passed();
+			assert_submit_passes();
 		}
 }
 
@@ -220,8 +216,7 @@ static void register_ranges_end_at_their_last_byte(void **state)
 {
 	fresh();
 	ring(MI(0x24, 2) | GLOBAL, GHYVI_REGISTERS_END - 4, KERNEL_DATA, 0);
-	submit();
-	assert_passed();
+	assert_submit_passes();
 	fresh();
 	ring(MI(0x24, 2) | GLOBAL, GHYVI_REGISTERS_END, KERNEL_DATA, 0);
 	submit();

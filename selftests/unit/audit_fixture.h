@@ -121,4 +121,25 @@ void run_user_batch(void);
 			fail_msg("not for %s: %s", rule, last());      \
 	} while (0)
 
+#define assert_submit_passes()   \
+	do {                     \
+		submit();        \
+		assert_passed(); \
+	} while (0)
+#define assert_submit_refused(rule)   \
+	do {                          \
+		submit();             \
+		assert_refused(rule); \
+	} while (0)
+#define assert_user_batch_passes() \
+	do {                       \
+		run_user_batch();  \
+		assert_passed();   \
+	} while (0)
+#define assert_user_batch_refused(rule) \
+	do {                            \
+		run_user_batch();       \
+		assert_refused(rule);   \
+	} while (0)
+
 #endif

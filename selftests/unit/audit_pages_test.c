@@ -75,8 +75,7 @@ static void each_copied_page_is_returned_once(void **state)
 	guest.submission.indirect = KERNEL_BATCH + 0x1000;
 	guest.submission.indirect_bytes = 64;
 	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), START_KERNEL, KERNEL_BATCH, 0);
-	submit();
-	assert_passed();
+	assert_submit_passes();
 	iterate_from_start();
 	assert_int_equal(nr_pages, 5);
 	compare_ring();

@@ -220,8 +220,7 @@ static void workarounds_in_rings_of_older_kernels_pass(void **state)
 	for (engine = 0; engine < 5; engine++)
 		put_registers(0xc800 + 0x100 * engine, 64); /* MOCS */
 	put_registers(0x24d0, 12); /* FORCE_TO_NONPRIV */
-	submit();
-	assert_passed();
+	assert_submit_passes();
 	KERNEL(LOAD_IMM(10), 0xe4f0, 0x01000100, 0xe194, 0x00800080, 0x7004, 0x00400040, 0xe188,
 	       0x00200000, 0x7300, 0x80008000, 0xe184, 0x00020002, 0xe180, 0x20002000, 0x2580,
 	       0x00010000, 0x7014, 0x00800080, 0x7008, 0x01000100, NOOP);
@@ -331,8 +330,7 @@ static void the_load_of_a_context_does_not_wait(void **state)
 	ring(NOOP, NOOP);
 	guest.submission.indirect = KERNEL_BATCH;
 	guest.submission.indirect_bytes = 64;
-	submit();
-	assert_refused("wait-place");
+	assert_submit_refused("wait-place");
 	guest.submission.indirect_bytes = 0;
 	KERNEL(wait[0], wait[1], wait[2], wait[3]);
 	assert_passed();

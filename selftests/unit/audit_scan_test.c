@@ -26,8 +26,7 @@ static u32 fetched(enum ghyvi_fetch_source source, u64 at, u32 ring_head)
 static void audited_commands_are_the_ones_fetched(void **state)
 {
 	put(USER_BATCH, STORE, LO(USER_START), HI(USER_START), 1, BATCH_END);
-	run_user_batch();
-	assert_passed();
+	assert_user_batch_passes();
 	/* The guest overwrites all commands after the audit. */
 	put(USER_BATCH, START_KERNEL, KERNEL_BATCH, 0, BAD, BAD);
 	guest.ggtt[0] = BAD;
@@ -46,8 +45,7 @@ static void each_dword_is_read_once(void **state)
 	fresh();
 	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), START_USER, LO(USER_BATCH2),
 	     HI(USER_BATCH2), NOOP, NOOP);
-	submit();
-	assert_passed();
+	assert_submit_passes();
 	for (i = 0; i < ARRAY_SIZE(guest.user_reads); i++) {
 		assert_true(guest.user_reads[i] <= 1);
 		seen += guest.user_reads[i];
@@ -62,21 +60,18 @@ static void privileged_mode_does_not_audit_user_batches(void **state)
 	u32 dword;
 
 	put(USER_BATCH, BAD);
-	run_user_batch();
-	assert_passed();
+	assert_user_batch_passes();
 	/* The engine fetches user batches from guest memory. */
 	assert_int_equal(fetch(GHYVI_FETCH_PPGTT, USER_BATCH, 12, &dword), 0);
 	/* Batches of the guest's kernel are audited. */
 	fresh();
 	put(KERNEL_BATCH, BAD_LOAD, BATCH_END);
 	ring(START_KERNEL, KERNEL_BATCH, 0, NOOP);
-	submit();
-	assert_refused("register");
+	assert_submit_refused("register");
 	fresh();
 	put(KERNEL_BATCH, LOAD_IMM(1), 0x2600, 1, BATCH_END);
 	ring(START_KERNEL, KERNEL_BATCH, 0, NOOP);
-	submit();
-	assert_passed();
+	assert_submit_passes();
 	assert_int_equal(fetched(GHYVI_FETCH_GGTT, KERNEL_BATCH, 12), LOAD_IMM(1));
 	assert_int_equal(fetch(GHYVI_FETCH_GGTT, KERNEL_DATA, 12, &dword), -EFAULT);
 }
@@ -86,8 +81,7 @@ static void nothing_unaudited_is_fetched_in_full_mode(void **state)
 	u32 dword;
 
 	put(USER_BATCH, BATCH_END);
-	run_user_batch();
-	assert_passed();
+	assert_user_batch_passes();
 	assert_int_equal(fetch(GHYVI_FETCH_PPGTT, USER_BATCH2, 12, &dword), -EFAULT);
 	assert_int_equal(fetch(GHYVI_FETCH_GGTT, RING, 12, &dword), -EFAULT);
 	assert_int_equal(fetch(GHYVI_FETCH_INDIRECT, RING, 0, &dword), -EFAULT);
@@ -99,8 +93,7 @@ static void log_mode_reports_and_lets_pass(void **state)
 	u32 dword;
 
 	put(USER_BATCH, NOOP, BAD, BATCH_END);
-	run_user_batch();
-	assert_passed();
+	assert_user_batch_passes();
 	assert_non_null(strstr(last(), "unknown-command"));
 	assert_int_equal(atomic64_read(&guest.stats.audit_rejects), 1);
 	assert_int_equal(fetch(GHYVI_FETCH_PPGTT, USER_BATCH2, 12, &dword), 0);
@@ -178,41 +171,32 @@ static void chains_calls_and_loops_are_followed(void **state)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		put(USER_BATCH, cases[i].start, LO(USER_BATCH2), HI(USER_BATCH2), BATCH_END);
 		put(USER_BATCH2, NOOP, BAD, BATCH_END);
-		run_user_batch();
-		assert_refused("unknown-command");
+		assert_user_batch_refused("unknown-command");
 		put(USER_BATCH2, NOOP, BATCH_END, BAD);
-		run_user_batch();
-		assert_passed();
+		assert_user_batch_passes();
 	}
 	/* Commands after a jump do not run; commands after a call do. */
 	put(USER_BATCH2, BATCH_END);
 	put(USER_BATCH, START_USER, LO(USER_BATCH2), HI(USER_BATCH2), BAD);
-	run_user_batch();
-	assert_passed();
+	assert_user_batch_passes();
 	put(USER_BATCH, START_SECOND, LO(USER_BATCH2), HI(USER_BATCH2), BAD);
-	run_user_batch();
-	assert_refused("unknown-command");
+	assert_user_batch_refused("unknown-command");
 	/* Commands after a predicated start of a batch may run, too. */
 	put(USER_BATCH, START_USER | BIT(15), LO(USER_BATCH2), HI(USER_BATCH2), BAD);
-	run_user_batch();
-	assert_refused("unknown-command");
+	assert_user_batch_refused("unknown-command");
 	put(USER_BATCH, START_USER | BIT(15), LO(USER_BATCH2), HI(USER_BATCH2), BATCH_END);
 	put(USER_BATCH2, BAD);
-	run_user_batch();
-	assert_refused("unknown-command");
+	assert_user_batch_refused("unknown-command");
 	put(USER_BATCH2, BATCH_END);
 	/* Commands after a conditional end may run, too. */
 	put(USER_BATCH, MI(0x36, 2), 0, LO(USER_START), HI(USER_START), BAD);
-	run_user_batch();
-	assert_refused("unknown-command");
+	assert_user_batch_refused("unknown-command");
 	/* A loop of valid commands passes. */
 	put(USER_BATCH, NOOP, NOOP, START_USER, LO(USER_BATCH), HI(USER_BATCH));
-	run_user_batch();
-	assert_passed();
+	assert_user_batch_passes();
 	put(USER_BATCH, START_USER, LO(USER_BATCH2), HI(USER_BATCH2));
 	put(USER_BATCH2, START_USER, LO(USER_BATCH), HI(USER_BATCH));
-	run_user_batch();
-	assert_passed();
+	assert_user_batch_passes();
 }
 
 /* As the engines, the auditor stays in the PPGTT. At the same addresses are other batches. */
@@ -224,17 +208,14 @@ static void batches_that_a_user_batch_starts_are_user_batches(void **state)
 		put(USER_BATCH, START_KERNEL | (second ? BIT(22) : 0), LO(USER_BATCH2),
 		    HI(USER_BATCH2), BATCH_END);
 		put(USER_BATCH2, MI(0x20, 2) | BIT(22), 0x7ffff000, 0, 1, BATCH_END);
-		run_user_batch();
-		assert_passed();
+		assert_user_batch_passes();
 		put(USER_BATCH2, NOOP, BAD, BATCH_END);
-		run_user_batch();
-		assert_refused("unknown-command");
+		assert_user_batch_refused("unknown-command");
 	}
 	/* This one is in the GGTT only. */
 	put(KERNEL_BATCH, BATCH_END);
 	put(USER_BATCH, START_KERNEL, KERNEL_BATCH, 0);
-	run_user_batch();
-	assert_refused("unmapped");
+	assert_user_batch_refused("unmapped");
 	assert_int_equal(guest.ggtt_reads[(KERNEL_BATCH - GGTT_START) / 4], 0);
 }
 
@@ -243,12 +224,10 @@ static void commands_inside_the_operands_of_others_are_found(void **state)
 	/* A jump into the data of a store. */
 	put(USER_BATCH, MI(0x20, 4), LO(USER_START), HI(USER_START), BAD, NOOP, BATCH_END,
 	    START_USER, LO(USER_BATCH + 12), HI(USER_BATCH));
-	run_user_batch();
-	assert_refused("unknown-command");
+	assert_user_batch_refused("unknown-command");
 	put(USER_BATCH, MI(0x20, 4), LO(USER_START), HI(USER_START), NOOP, NOOP, BATCH_END,
 	    START_USER, LO(USER_BATCH + 12), HI(USER_BATCH));
-	run_user_batch();
-	assert_passed();
+	assert_user_batch_passes();
 }
 
 static void the_same_batch_is_checked_on_both_levels(void **state)
@@ -258,12 +237,10 @@ static void the_same_batch_is_checked_on_both_levels(void **state)
 	put(USER_BATCH2 + 0x100, BATCH_END);
 	fresh();
 	ring(START_USER, LO(USER_BATCH2), HI(USER_BATCH2), NOOP);
-	submit();
-	assert_passed();
+	assert_submit_passes();
 	put(USER_BATCH, START_SECOND, LO(USER_BATCH2), HI(USER_BATCH2), BATCH_END);
 	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
-	submit();
-	assert_refused("batch-level");
+	assert_submit_refused("batch-level");
 }
 
 /* BB_OFFSET is known only when the command runs. */
@@ -273,21 +250,17 @@ static void batches_at_a_variable_offset_are_not_audited(void **state)
 
 	put(USER_BATCH2, BATCH_END);
 	put(USER_BATCH, START_USER | offset, LO(USER_BATCH2), HI(USER_BATCH2));
-	run_user_batch();
-	assert_refused("batch-offset");
+	assert_user_batch_refused("batch-offset");
 	assert_int_equal(ghyvi_audit_set_mode(guest.audit, "privileged"), 0);
-	run_user_batch();
-	assert_passed();
+	assert_user_batch_passes();
 	/* A privileged batch is audited in every mode. */
 	fresh();
 	put(KERNEL_BATCH, BATCH_END);
 	ring(START_KERNEL | offset, KERNEL_BATCH, 0, NOOP);
-	submit();
-	assert_refused("batch-offset");
+	assert_submit_refused("batch-offset");
 	fresh();
 	ring(START_USER | offset, LO(USER_BATCH2), HI(USER_BATCH2), NOOP);
-	submit();
-	assert_passed();
+	assert_submit_passes();
 }
 
 static void packets_across_pages_are_whole(void **state)
@@ -297,20 +270,16 @@ static void packets_across_pages_are_whole(void **state)
 	put(end - 8, LOAD_IMM(2), 0x2600, 1, 0x400000, 2, BATCH_END);
 	fresh();
 	ring(START_USER, LO(end - 8), HI(end), NOOP);
-	submit();
-	assert_refused("register-file");
+	assert_submit_refused("register-file");
 	put(end - 8, LOAD_IMM(2), 0x2600, 1, 0x2604, 2, BATCH_END);
-	submit();
-	assert_passed();
+	assert_submit_passes();
 	assert_int_equal(fetched(GHYVI_FETCH_PPGTT, end, 12), 1);
 	/* A command that the engine skips is copied, too. */
 	put(USER_BATCH, SKIP | (3 * 1024 - 2));
 	put(USER_BATCH + 3 * 4096, BATCH_END);
-	run_user_batch();
-	assert_refused("length"); /* MEDIA_VFE_STATE has 9 dwords */
+	assert_user_batch_refused("length"); /* MEDIA_VFE_STATE has 9 dwords */
 	put(USER_BATCH, (SKIP | 1 << 24) | (3 * 1024 - 2)); /* MEDIA_OBJECT */
-	run_user_batch();
-	assert_passed();
+	assert_user_batch_passes();
 	assert_int_equal(fetched(GHYVI_FETCH_PPGTT, USER_BATCH + 2 * 4096 + 16, 12), 0);
 }
 
@@ -319,12 +288,10 @@ static void packets_across_the_rings_end_are_whole(void **state)
 	guest.submission.head = RING_BYTES - 8;
 	fresh();
 	ring(LOAD_IMM(2), 0x2600, 1, 0x2230, 2, NOOP);
-	submit();
-	assert_refused("register");
+	assert_submit_refused("register");
 	fresh();
 	ring(LOAD_IMM(2), 0x2600, 1, 0x2604, 2, NOOP);
-	submit();
-	assert_passed();
+	assert_submit_passes();
 	assert_int_equal(fetched(GHYVI_FETCH_RING, 4, 0), 0x2604);
 }
 
@@ -380,24 +347,19 @@ static void indirect_batches_end_by_their_size(void **state)
 	put(KERNEL_BATCH + 64, BAD);
 	fresh();
 	ring(NOOP, NOOP);
-	submit();
-	assert_passed();
+	assert_submit_passes();
 	assert_int_equal(fetched(GHYVI_FETCH_INDIRECT, KERNEL_BATCH, 0), LOAD_IMM(1));
 	/* Addresses of an engine wrap at the end of the GGTT, as in any privileged batch. */
 	assert_int_equal(fetched(GHYVI_FETCH_INDIRECT, BIT_ULL(32) | KERNEL_BATCH, 0), LOAD_IMM(1));
 	guest.submission.indirect_bytes = 128;
-	submit();
-	assert_refused("unknown-command");
+	assert_submit_refused("unknown-command");
 	assert_int_equal(fetch(GHYVI_FETCH_INDIRECT, KERNEL_BATCH, 0, &dword), -EACCES);
 	put(KERNEL_BATCH + 64, BATCH_END);
-	submit();
-	assert_refused("batch-place");
+	assert_submit_refused("batch-place");
 	put(KERNEL_BATCH + 64, START_USER, LO(USER_BATCH), HI(USER_BATCH));
-	submit();
-	assert_refused("batch-place");
+	assert_submit_refused("batch-place");
 	guest.submission.indirect = GGTT_START + GGTT_BYTES;
-	submit();
-	assert_refused("ggtt-range");
+	assert_submit_refused("ggtt-range");
 }
 
 static void a_moved_tail_is_audited_before_it_runs(void **state)
@@ -489,8 +451,7 @@ static unsigned int spare_pages(void)
 static void pages_are_kept_for_the_next_submission(void **state)
 {
 	put(USER_BATCH + 300 * PAGE_SIZE, BATCH_END);
-	run_user_batch();
-	assert_passed();
+	assert_user_batch_passes();
 	assert_int_equal(spare_pages(), 0);
 	drop_commands();
 	assert_int_equal(spare_pages(), AUDIT_SPARE_PAGES);
@@ -517,8 +478,7 @@ static void a_batch_may_run_into_an_audited_one(void **state)
 	fresh();
 	ring(START_USER, LO(USER_BATCH + 16), HI(USER_BATCH), START_USER, LO(USER_BATCH),
 	     HI(USER_BATCH), NOOP, NOOP);
-	submit();
-	assert_passed();
+	assert_submit_passes();
 	assert_true(begins(GHYVI_FETCH_PPGTT, 1, USER_BATCH, 24));
 	assert_false(begins(GHYVI_FETCH_PPGTT, 1, USER_BATCH + 4, 24));
 	assert_true(begins(GHYVI_FETCH_PPGTT, 1, USER_BATCH + 16, 24));
@@ -574,12 +534,10 @@ static void the_dump_tells_what_was_refused_last(void **state)
 static void unmapped_commands_are_refused(void **state)
 {
 	guest.unmapped_page = USER_BATCH;
-	run_user_batch();
-	assert_refused("unmapped");
+	assert_user_batch_refused("unmapped");
 	fresh();
 	ring(START_USER, LO(0x1000), 0, NOOP);
-	submit();
-	assert_refused("unmapped");
+	assert_submit_refused("unmapped");
 }
 
 static int rewriting; /* no bool: UBSan reads those once */

@@ -425,8 +425,7 @@ static void a_setup_lasts_as_long_as_the_job(void **state)
 	     ADDRESS(DATA + 0x100), 2u << 29 | 0x24 << 22, point(1, 1));
 	rig_start(rig);
 	usleep_range(500, 500);
-	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	rig_preempt(rig);
 	*(u32 *)(rig->data + 0x100) = 1;
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(data32(rig, 64 + 4), 0x12345678);

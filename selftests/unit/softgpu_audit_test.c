@@ -146,8 +146,7 @@ static void a_preempted_job_goes_on_with_what_was_audited(void **state)
 	rig_start(rig);
 	while (!data32(rig, 4))
 		sched_yield();
-	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	rig_preempt(rig);
 	for (i = 0; i < 64; i++)
 		((u32 *)rig->ring)[i] = BAD_COMMAND;
 	*(u32 *)rig->data = 1;

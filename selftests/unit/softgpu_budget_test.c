@@ -46,8 +46,7 @@ static void without_a_budget_nothing_ends_it(void **state)
 	wait_for_data(rig, 0);
 	usleep_range(2 * BUDGET_NS / 1000, 2 * BUDGET_NS / 1000);
 	assert_int_equal(sem_trywait(&rig->done), -1);
-	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	rig_cancel(rig);
 	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 0);
 }
 
@@ -201,8 +200,7 @@ static void a_tail_that_moves_meanwhile_is_no_overrun(void **state)
 	while (ktime_get_ns() - started < 20 * BUDGET_NS &&
 	       !softgpu_ops.update_tail(softgpu_device(rig->gpu), &rig->job, rig->tail))
 		;
-	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	rig_cancel(rig);
 	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 0);
 }
 

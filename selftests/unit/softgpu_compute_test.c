@@ -191,8 +191,7 @@ static void a_dispatch_gives_way_and_goes_on(void **state)
 	audit(rig, with);
 	rig_start(rig);
 	sem_wait(&unit.go);
-	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	rig_preempt(rig);
 	assert_int_equal(rig->backend.groups, 5);
 	assert_int_equal(*(u32 *)rig->ggtt_data, 0);
 
@@ -363,8 +362,7 @@ static void preempt_within(struct rig *rig, struct unit *unit)
 	rig_start(rig);
 	while (unit->dispatches == before)
 		sched_yield();
-	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	rig_preempt(rig);
 	assert_int_equal(softgpu_ops.job_group_bytes(&rig->job), PART_BYTES);
 	sem_wait(&unit->go);
 }
@@ -389,8 +387,7 @@ static void a_process_that_does_not_end_what_was_given_up_is_ended(void **state)
 		while (unit.dispatches == i)
 			sched_yield();
 		assert_false(shim_expire(&unit.worker->overdue)); /* it may compute for long */
-		softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
-		assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+		rig_cancel(rig);
 		softgpu_ops.job_free(&rig->job);
 		if (!i) {
 			sem_post(&unit.go);
@@ -517,8 +514,7 @@ static void a_group_ends_with_its_job(void **state)
 	rig_start(rig);
 	while (unit.dispatches != 2)
 		sched_yield();
-	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	rig_cancel(rig);
 	assert_int_equal(softgpu_ops.job_group_bytes(&rig->job), 0);
 	WRITE_ONCE(unit.execute, NULL);
 	sem_post(&unit.go);
@@ -604,8 +600,7 @@ static void a_worker_that_hangs_costs_its_client_the_job(void **state)
 	rig_reset(rig);
 	emit_walker(rig);
 	rig_start(rig);
-	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	rig_cancel(rig);
 
 	/* The old answer is nobody's. */
 	WRITE_ONCE(unit.execute, NULL);

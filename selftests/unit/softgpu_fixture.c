@@ -395,6 +395,18 @@ enum ghyvi_job_status rig_run(struct rig *rig)
 	return rig_wait(rig);
 }
 
+void rig_preempt(struct rig *rig)
+{
+	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+}
+
+void rig_cancel(struct rig *rig)
+{
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+}
+
 void rig_reset(struct rig *rig)
 {
 	rig->tail = 0;

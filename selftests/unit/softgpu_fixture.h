@@ -139,6 +139,9 @@ void rig_start(struct rig *rig);
 void rig_start_endless(struct rig *rig);
 enum ghyvi_job_status rig_wait(struct rig *rig);
 enum ghyvi_job_status rig_run(struct rig *rig);
+/* The job, which has no end of its own, ends so. */
+void rig_preempt(struct rig *rig);
+void rig_cancel(struct rig *rig);
 
 /* Empty the ring. */
 void rig_reset(struct rig *rig);

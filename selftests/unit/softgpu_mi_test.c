@@ -236,8 +236,7 @@ static void set_predicate_lasts_to_the_end_of_its_batch(void **state)
 	     MI_STORE, ADDRESS(DATA + 20), 1);
 	rig_start(rig);
 	usleep_range(500, 500);
-	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	rig_preempt(rig);
 	*(u32 *)rig->data = 1;
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_true(data32(rig, 4) == 0 && data64(rig, 8) == 0 && data32(rig, 16) == 0);

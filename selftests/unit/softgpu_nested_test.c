@@ -446,8 +446,7 @@ static void unmapping_is_synchronous(void **state)
 		rig->guest_bus[gfn] = bus;
 		pthread_mutex_unlock(&rig->gtt);
 	}
-	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	rig_cancel(rig);
 	no_violations(rig);
 }
 
@@ -510,8 +509,7 @@ static void cancelling_a_job_does_not_wait_for_its_fault(void **state)
 	ring(rig, MI_STORE, ADDRESS(DATA), 1);
 	rig_start(rig);
 	wait_for_faults(rig, 1);
-	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	rig_cancel(rig);
 	assert_int_equal(rig->fault_status, -EINPROGRESS);
 	assert_int_equal(data32(rig, 0), 0);
 	assert_int_equal(atomic_read(&rig->faults), 1);
@@ -542,8 +540,7 @@ static void a_job_that_waits_for_a_page_gives_way_at_once(void **state)
 	usleep_range(1000, 1100);
 	waited_ns = ghyvi_job_waited_ns(&rig->job, ktime_get_ns());
 	assert_in_range(waited_ns, NSEC_PER_MSEC, 1000 * NSEC_PER_MSEC);
-	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	rig_preempt(rig);
 	assert_int_equal(rig->fault_status, -EINPROGRESS);
 	assert_in_range(rig->job.waited_ns, waited_ns, 2000 * NSEC_PER_MSEC);
 	assert_int_equal(data32(rig, 4096), 0);

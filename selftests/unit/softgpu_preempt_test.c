@@ -75,8 +75,7 @@ static void preempt_stops_between_ring_commands_and_can_go_on(void **state)
 	rig_start(rig);
 	while (!data32(rig, 4))
 		sched_yield();
-	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	rig_preempt(rig);
 	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], head);
 	assert_int_equal(data32(rig, 8), 0);
 	*(u32 *)rig->data = 1;
@@ -90,8 +89,7 @@ static void preempt_at_semaphore(struct rig *rig)
 	rig_start(rig);
 	while (!data32(rig, 4))
 		sched_yield();
-	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	rig_preempt(rig);
 }
 
 /*
@@ -219,8 +217,7 @@ static void a_preempted_job_goes_on_to_the_last_tail(void **state)
 		sched_yield();
 	assert_int_equal(softgpu_ops.update_tail(softgpu_device(rig->gpu), &rig->job, rig->tail),
 			 0);
-	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	rig_preempt(rig);
 	assert_int_equal(softgpu_ops.update_tail(softgpu_device(rig->gpu), &rig->job, rig->tail),
 			 -ESTALE);
 	*(u32 *)rig->data = 1;

@@ -266,8 +266,7 @@ static void users_cannot_turn_preemption_off(void **state)
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_SEMAPHORE(4), 1, ADDRESS(DATA));
 	rig_start(rig);
 	usleep_range(500, 500);
-	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	rig_preempt(rig);
 }
 
 int main(void)
