@@ -111,12 +111,10 @@ static void prefetch_reads_past_the_tail(void **state)
 	wr(GFX_FLSH_CNTL_GEN6, 1);
 	image(0)[GHYVI_CTX_RING_HEAD] = 0xff8;
 	image(0)[GHYVI_CTX_RING_TAIL] = 0xff8;
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	expect_no_violation();
 	emu_adversary_parse(&emu->adversary, "prefetch");
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	expect_violations(EMU_GGTT_NOT_PRESENT, 4);
 }
 
@@ -153,8 +151,7 @@ static void late_event_is_in_the_register_first(void **state)
 	make_context(0, GHYVI_RENDER_BASE);
 	for (n = 0; n < TRIES / 4; n++) {
 		EMIT(0, NOOP, NOOP);
-		submit(descriptor(0), 0);
-		run_all();
+		run_context(0);
 		if (*pointer != (rd(GHYVI_RENDER_BASE + RING_CSB_POINTER) & 7)) {
 			assert_int_not_equal(csb(engine->csb_write), 0x818);
 			assert_int_not_equal(image(0)[GHYVI_CTX_RING_HEAD],
@@ -283,8 +280,7 @@ static void garbage_never_breaks_the_emulator(void **state)
 	set_up_again();
 	make_context(0, GHYVI_RENDER_BASE);
 	EMIT(0, STORE_GGTT, GGTT_DATA, 0, 0x1234);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(*word(GGTT_DATA), 0x1234);
 }
 

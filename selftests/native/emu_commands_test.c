@@ -90,8 +90,7 @@ static void predicate_ends_with_its_batch(void **state)
 	memcpy(word(BATCH), commands, sizeof(commands));
 	make_context(0, GHYVI_RENDER_BASE);
 	EMIT(0, BATCH_START, (u32)BATCH_VA, BATCH_VA >> 32, STORE_GGTT, GGTT_DATA, 0, 3, NOOP);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(*word(DATA), 0);
 	assert_int_equal(*word(DATA + 4), 2);
 	assert_int_equal(*word(GGTT_DATA), 3);
@@ -109,8 +108,7 @@ static void batch_of_a_user_batch_is_one(void **state)
 	memcpy(word(BATCH + 0x100), next, sizeof(next));
 	make_context(0, GHYVI_RENDER_BASE);
 	EMIT(0, BATCH_START, (u32)BATCH_VA, BATCH_VA >> 32, STORE_GGTT, GGTT_DATA + 4, 0, 3, NOOP);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(*word(GGTT_DATA), 0);
 	assert_int_equal(*word(DATA), 2);
 	assert_int_equal(*word(GGTT_DATA + 4), 3);

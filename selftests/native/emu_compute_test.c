@@ -123,8 +123,7 @@ static void stores_to_a_read_only_page_are_dropped(void **state)
 	put_batch(true, 256);
 	make_context(0, GHYVI_RENDER_BASE);
 	EMIT(0, BATCH_START, (u32)BATCH_VA, BATCH_VA >> 32);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(output()[0], 0);
 	assert_int_equal(output()[1024], 4096 + 7);
 	assert_int_equal(*word(DATA), 1);
@@ -166,8 +165,7 @@ static void interrupt_dispatch(void)
 	/* And other bases, which are its own. */
 	EMIT(1, 0x61010011, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0);
 	EMIT(1, STORE_GGTT, GGTT_DATA, 0, 5);
-	submit(descriptor(1), 0);
-	run_all();
+	run_context(1);
 	assert_int_equal(*word(GGTT_DATA), 5);
 }
 
@@ -181,8 +179,7 @@ static void walker_is_preempted_between_groups(void **state)
 	for (done = 0; done < GROUPS && output()[8 * done]; done++)
 		;
 	assert_in_range(done, 1, GROUPS - 1);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	expect_output(GROUPS);
 	assert_int_equal(*word(DATA), 1);
 	assert_int_equal(emu_compute_counts(&emu->engines[GHYVI_RCS]).groups, GROUPS);
@@ -204,13 +201,11 @@ static void state_is_the_contexts_own(void **state)
 	run_all();
 	make_context(1, GHYVI_RENDER_BASE);
 	EMIT(1, 0x61010011, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0);
-	submit(descriptor(1), 0);
-	run_all();
+	run_context(1);
 	memset(output(), 0, GHYVI_PAGE_BYTES);
 	put_batch(false, 3);
 	EMIT(0, BATCH_START, (u32)BATCH_VA, BATCH_VA >> 32);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	expect_output(3);
 	expect_no_violation();
 }

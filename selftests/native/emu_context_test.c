@@ -6,8 +6,7 @@ static void batch_state_of_software_is_reported(void **state)
 {
 	make_context(0, GHYVI_RENDER_BASE);
 	image(0)[0x11] = RING_BB_PPGTT;
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	expect_violations(EMU_BBSTATE, 1);
 }
 
@@ -18,12 +17,10 @@ static void inhibited_restore_shows_the_previous_context(void **state)
 {
 	make_context(0, GHYVI_RENDER_BASE);
 	EMIT(0, LRI, GPR0, 0x5ec4e7, NOOP);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	make_context(1, GHYVI_RENDER_BASE);
 	EMIT(1, SRM_GGTT, GPR0, GGTT_DATA, 0);
-	submit(descriptor(1), 0);
-	run_all();
+	run_context(1);
 	assert_int_equal(*word(GGTT_DATA), 0x5ec4e7);
 }
 
@@ -35,13 +32,11 @@ static void saved_context_gets_its_registers_back(void **state)
 		make_context(n, GHYVI_RENDER_BASE);
 		EMIT(n, LRI, GPR0, 10 + n, NOOP);
 		EMIT(n, LRI, 0x7014, 0xffff0000 | (1u << n), NOOP);
-		submit(descriptor(n), 0);
-		run_all();
+		run_context(n);
 	}
 	EMIT(0, SRM_GGTT, GPR0, GGTT_DATA, 0);
 	EMIT(0, SRM_GGTT, 0x7014, GGTT_DATA + 4, 0);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(*word(GGTT_DATA), 10);
 	assert_int_equal(*word(GGTT_DATA + 4), 1);
 	expect_no_violation();
@@ -50,8 +45,7 @@ static void saved_context_gets_its_registers_back(void **state)
 static u32 register_of_context(unsigned int n, u32 offset)
 {
 	EMIT(n, SRM_GGTT, offset, GGTT_DATA, 0);
-	submit(descriptor(n), 0);
-	run_all();
+	run_context(n);
 	return *word(GGTT_DATA);
 }
 
@@ -84,8 +78,7 @@ static void save_stores_the_tail_that_hardware_has(void **state)
 	tail = image(0)[GHYVI_CTX_RING_TAIL];
 	EMIT(0, NOOP, NOOP);
 	make_context(1, GHYVI_RENDER_BASE);
-	submit(descriptor(1), 0);
-	run_all();
+	run_context(1);
 	assert_int_equal(image(0)[GHYVI_CTX_RING_TAIL], tail);
 }
 
@@ -93,17 +86,14 @@ static void image_has_the_base_address_of_preempted_threads(void **state)
 {
 	make_context(0, GHYVI_RENDER_BASE);
 	EMIT(0, GPGPU_CSR_BASE_ADDRESS, 0x5000, 1, NOOP);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	make_context(1, GHYVI_RENDER_BASE);
 	EMIT(1, GPGPU_CSR_BASE_ADDRESS, 0x6000, 2, NOOP);
-	submit(descriptor(1), 0);
-	run_all();
+	run_context(1);
 	assert_int_equal(image(0)[0x44], GPGPU_CSR_BASE_ADDRESS);
 	assert_int_equal(image(0)[0x45], 0x5000);
 	EMIT(0, NOOP, NOOP);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(image(0)[0x45], 0x5000);
 	assert_int_equal(image(0)[0x46], 1);
 	expect_no_violation();
@@ -128,18 +118,15 @@ static void registers_of_real_images_are_saved(void **state)
 	unsigned int i;
 
 	make_context(0, GHYVI_RENDER_BASE);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	for (i = 0; i < ARRAY_SIZE(offsets); i++)
 		assert_true(is_saved(offsets[i]));
 	assert_false(is_saved(0x20e4)); /* GVT-g switches it itself */
 	EMIT(0, LRI, 0x7034, 0x60000121, NOOP);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	make_context(1, GHYVI_RENDER_BASE);
 	EMIT(1, LRI, 0x7034, 0x60000160, NOOP);
-	submit(descriptor(1), 0);
-	run_all();
+	run_context(1);
 	assert_int_equal(register_of_context(0, 0x7034), 0x60000121);
 }
 
@@ -150,8 +137,7 @@ static void saved_image_is_one_stream_with_one_end(void **state)
 	const u32 *dwords = image(0);
 
 	make_context(0, GHYVI_RENDER_BASE);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	while (dwords[i] != BATCH_END) {
 		assert_in_range(i, 0x50, 2 * GHYVI_PAGE_BYTES / 4);
 		if (dwords[i] == NOOP) {
@@ -177,14 +163,12 @@ static void oa_control_has_a_fixed_place(void **state)
 {
 	make_context(0, GHYVI_RENDER_BASE);
 	image(0)[0x128] = GEN8_OACTXCONTROL; /* before a first use there is no list around it */
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(image(0)[0x128], GEN8_OACTXCONTROL);
 	assert_int_equal(image(0)[0x3de], 0xe458);
 	image(0)[0x129] = 0x41;
 	EMIT(0, NOOP, NOOP);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(rd(GEN8_OACTXCONTROL), 0x41);
 	expect_no_violation();
 }

@@ -8,8 +8,7 @@ static void one_context_completes(void **state)
 {
 	make_context(0, GHYVI_RENDER_BASE);
 	EMIT(0, STORE_GGTT, GGTT_DATA, 0, 0x1234, USER_INTERRUPT, NOOP);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(*word(GGTT_DATA), 0x1234);
 	assert_int_equal(csb(0), 0x1);
 	assert_int_equal(csb(1), 0x818);
@@ -63,8 +62,7 @@ static void preemption_at_the_end_is_also_a_completion(void **state)
 	emu_execlist_arbitrate(engine);
 	assert_int_equal(engine->state, EMU_RUNNING);
 	engine->cs.ring_head = engine->cs.ring_tail;
-	submit(descriptor(1), 0);
-	run_all();
+	run_context(1);
 	assert_int_equal(csb(1), 0x812);
 	assert_int_equal(csb(2), 0x818);
 }
@@ -73,8 +71,7 @@ static void lite_restore_moves_the_tail(void **state)
 {
 	start_waiting();
 	EMIT(0, STORE_GGTT, GGTT_DATA, 0, 7);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(csb(1), 0x8002);
 	*word(DATA) = 1;
 	emu->engines[GHYVI_RCS].poll_at_ns = 0;
@@ -87,8 +84,7 @@ static void lite_restore_moves_the_tail(void **state)
 static void same_tail_is_reported(void **state)
 {
 	start_waiting();
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	expect_violations(EMU_SAME_TAIL, 1);
 }
 
@@ -96,15 +92,12 @@ static void changed_image_needs_a_forced_restore(void **state)
 {
 	make_context(0, GHYVI_RENDER_BASE);
 	EMIT(0, NOOP, NOOP);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	EMIT(0, NOOP, NOOP); /* the tail may move */
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	expect_no_violation();
 	image(0)[GHYVI_CTX_RING_HEAD] = 0;
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	expect_violations(EMU_NO_RESTORE, 1);
 	image(0)[GHYVI_CTX_RING_HEAD] = 0;
 	submit(descriptor(0) | CTX_DESC_FORCE_RESTORE, 0);
@@ -122,12 +115,10 @@ static void waiter_is_preempted_in_its_batch_and_resumes(void **state)
 			      (u32)DATA_VA + 8, DATA_VA >> 32, 3, BATCH_END },
 	       36);
 	EMIT(0, BATCH_START, (u32)BATCH_VA, BATCH_VA >> 32);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	make_context(1, GHYVI_RENDER_BASE);
 	EMIT(1, STORE_GGTT, GGTT_DATA, 0, 5);
-	submit(descriptor(1), 0);
-	run_all();
+	run_context(1);
 	assert_int_equal(csb(1), 0x882); /* it waits for a semaphore */
 	assert_int_equal(csb(2), 0x818);
 	assert_int_equal(*word(GGTT_DATA), 5);
@@ -135,8 +126,7 @@ static void waiter_is_preempted_in_its_batch_and_resumes(void **state)
 	assert_int_equal(image(0)[0x11], RING_BB_PPGTT);
 
 	*word(DATA) = 1;
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(*word(DATA + 8), 3);
 	assert_int_equal(csb(4), 0x818);
 	assert_int_equal(image(0)[0x0f], 0);
@@ -206,8 +196,7 @@ static void event_without_preset_pointer_is_reported(void **state)
 	   RING_MODE_RUN_LIST_ENABLE << 16 | RING_MODE_RUN_LIST_ENABLE);
 	wr(GHYVI_RENDER_BASE + RING_HWS_PGA, HWSP);
 	make_context(0, GHYVI_RENDER_BASE);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	expect_violations(EMU_CSB_POINTER, 1);
 }
 

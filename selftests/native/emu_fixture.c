@@ -192,12 +192,17 @@ void run_all(void)
 		;
 }
 
+void run_context(unsigned int n)
+{
+	submit(descriptor(n), 0);
+	run_all();
+}
+
 void start_waiting(void)
 {
 	make_context(0, GHYVI_RENDER_BASE);
 	EMIT(0, SEMAPHORE, 1, (u32)DATA_VA, DATA_VA >> 32);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(csb(0), 0x1);
 	assert_int_equal(emu->engines[GHYVI_RCS].state, EMU_WAITING);
 }

@@ -81,6 +81,8 @@ void submit_to(u32 base, u64 first, u64 second);
 /* To the render engine. */
 void submit(u64 first, u64 second);
 void run_all(void);
+/* Submit context @n to the render engine, and execute all that can be. */
+void run_context(unsigned int n);
 /* Context 0 waits for DATA to become 1. */
 void start_waiting(void);
 /* Dword of event @i of the context status buffer. */

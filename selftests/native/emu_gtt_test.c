@@ -7,8 +7,7 @@ static void ggtt_change_without_flush_is_reported(void **state)
 	make_context(0, GHYVI_RENDER_BASE);
 	EMIT(0, STORE_GGTT, GGTT_DATA, 0, 9);
 	emu_ggtt_write(emu, EMU_GGTT_OFFSET + 8 * (GGTT_DATA >> 12), DATA | 1, 8);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	expect_violations(EMU_GGTT_STALE, 1);
 	assert_int_equal(*word(DATA), 9);
 }
@@ -46,8 +45,7 @@ static void absent_entry_hangs_the_engine(void **state)
 	*entry(TABLES + 0x3000) = 0;
 	make_context(0, GHYVI_RENDER_BASE);
 	EMIT(0, STORE_PPGTT, (u32)DATA_VA, DATA_VA >> 32, 2);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(emu->engines[GHYVI_RCS].state, EMU_HUNG);
 	assert_int_equal(rd(GEN8_RING_FAULT_REG) & RING_FAULT_VALID, 1);
 	expect_violations(EMU_NOT_PRESENT, 1);
@@ -62,8 +60,7 @@ static void fault_is_silent(void **state)
 	wr(GEN8_GT_ISR0 + IRQ_IMR, 0);
 	make_context(0, base);
 	EMIT(0, STORE_PPGTT, 0x7000, 0, 2);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(emu->engines[GHYVI_RCS].state, EMU_HUNG);
 	assert_int_equal(rd(GEN8_RING_FAULT_REG) & RING_FAULT_VALID, 1);
 	assert_int_equal(rd(base + RING_EIR), 0);
@@ -74,8 +71,7 @@ static void fault_is_silent(void **state)
 	enable_engine(base);
 	wr(base + RING_EMR, 0);
 	ring(0)[0] = BATCH_END; /* no fault: the engine tells */
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(rd(base + RING_EIR), RING_ERROR_INSTRUCTION);
 	assert_int_not_equal(rd(GEN8_GT_ISR0 + IRQ_IIR) & BIT(EMU_IRQ_ERROR), 0);
 }
@@ -85,8 +81,7 @@ static void read_only_pages_drop_writes(void **state)
 	*entry(TABLES + 0x3000) = DATA | 1;
 	make_context(0, GHYVI_RENDER_BASE);
 	EMIT(0, STORE_PPGTT, (u32)DATA_VA, DATA_VA >> 32, 2);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	assert_int_equal(*word(DATA), 0);
 	assert_int_equal(csb(1), 0x818);
 }

@@ -9,8 +9,7 @@ static void submit_store(u64 address)
 {
 	make_context(0, GHYVI_RENDER_BASE);
 	EMIT(0, STORE_PPGTT, (u32)address, address >> 32, 2);
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 }
 
 static void status_page_outside_of_its_range_is_reported(void **state)
@@ -36,8 +35,7 @@ static void image_that_cannot_be_loaded_is_reported(void **state)
 {
 	make_context(0, GHYVI_RENDER_BASE);
 	image(0)[1] = STORE_GGTT;
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	expect_violations(EMU_INVALID_CONTEXT, 1);
 }
 
@@ -81,8 +79,7 @@ static void ring_that_does_not_exist_is_reported(void **state)
 {
 	make_context(0, GHYVI_RENDER_BASE);
 	image(0)[GHYVI_CTX_RING_TAIL] = 0x8000; /* behind its end */
-	submit(descriptor(0), 0);
-	run_all();
+	run_context(0);
 	expect_violations(EMU_INVALID_CONTEXT, 1);
 }
 
@@ -130,8 +127,7 @@ static void run_walker(unsigned int n, bool clears)
 	memcpy(word(GGTT_DATA), batch, sizeof(batch));
 	image(n)[GHYVI_CTX_INDIRECT] = clears ? GGTT_DATA | 1 : 0;
 	emit(n, walker, ARRAY_SIZE(walker));
-	submit(descriptor(n), 0);
-	run_all();
+	run_context(n);
 }
 
 static void threads_with_the_state_of_another_context_are_reported(void **state)

@@ -567,6 +567,12 @@ void pump(unsigned int times)
 		gen9_shim_pump();
 }
 
+void start_and_pump(struct test_job *job)
+{
+	start(job);
+	pump(20);
+}
+
 void pump_events(unsigned int times)
 {
 	const struct emu_engine *engines = gen9_shim_emu.engines;
@@ -607,6 +613,12 @@ struct test_job *endless_job(struct guest *guest, enum ghyvi_engine_id engine)
 void release_guest(struct guest *guest)
 {
 	*(volatile u32 *)guest->user[1] = 1;
+}
+
+void complete_waiting(struct guest *guest, struct test_job *job)
+{
+	release_guest(guest);
+	finish(job, GHYVI_JOB_COMPLETE);
 }
 
 u32 host_registers(void)

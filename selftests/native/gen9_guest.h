@@ -148,6 +148,8 @@ void add(struct test_job *job, const u32 *dwords, unsigned int count);
 
 void audit(struct test_job *job);
 void start(struct test_job *job);
+/* The engine has begun it afterwards. */
+void start_and_pump(struct test_job *job);
 /* Wait for the end of the job. Returns true if it does not come. */
 bool waits(struct test_job *job);
 void finish(struct test_job *job, enum ghyvi_job_status status);
@@ -167,6 +169,7 @@ void pump_events(unsigned int times);
 struct test_job *waiting_job(struct guest *guest, enum ghyvi_engine_id engine);
 /* Complete a waiting job's wait. */
 void release_guest(struct guest *guest);
+void complete_waiting(struct guest *guest, struct test_job *job);
 /* A batch that jumps to itself has no arbitration point: only a reset ends it. */
 struct test_job *endless_job(struct guest *guest, enum ghyvi_engine_id engine);
 

@@ -152,8 +152,7 @@ static void batch_of_an_earlier_job_is_not_resumed(void **state)
 {
 	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
 
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	ops->preempt(pgpu, &job->base);
 	finish(job, GHYVI_JOB_PREEMPTED);
 	/* The core withdraws it. The guest submits something else on the same context. */
@@ -495,14 +494,12 @@ static void threads_find_nothing_of_another_client(void **state)
 	run_walker(&guests[1], 0);
 	USER(&guests[0], WALKER, WAIT_PPGTT, 1, LO(USER_DATA), HI(USER_DATA), WALKER, BATCH_END);
 	RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	ops->preempt(pgpu, &job->base);
 	finish(job, GHYVI_JOB_PREEMPTED);
 	run_walker(&guests[1], 0);
 	start(job);
-	release_guest(&guests[0]);
-	finish(job, GHYVI_JOB_COMPLETE);
+	complete_waiting(&guests[0], job);
 	job_free(job);
 }
 

@@ -65,10 +65,8 @@ static void third_job_and_second_of_a_context_are_not_taken(void **state)
 	assert_int_equal(ops->run(pgpu, &same->base), -EBUSY);
 	start(second);
 	assert_int_equal(ops->run(pgpu, &same->base), -EBUSY);
-	release_guest(&guests[0]);
-	finish(first, GHYVI_JOB_COMPLETE);
-	release_guest(&guests[1]);
-	finish(second, GHYVI_JOB_COMPLETE);
+	complete_waiting(&guests[0], first);
+	complete_waiting(&guests[1], second);
 	job_free(first);
 	job_free(second);
 	job_free(same);
@@ -122,10 +120,8 @@ static void preempted_job_makes_way_for_the_second(void **state)
 	assert_true(second->base.begun_ns);
 	start(first); /* now the second one */
 	pump_events(5);
-	release_guest(&guests[1]);
-	finish(second, GHYVI_JOB_COMPLETE);
-	release_guest(&guests[0]);
-	finish(first, GHYVI_JOB_COMPLETE);
+	complete_waiting(&guests[1], second);
+	complete_waiting(&guests[0], first);
 	assert_int_equal(((u32 *)guests[0].user[1])[1], 2);
 	assert_int_equal(((u32 *)guests[1].user[1])[1], 2);
 	job_free(first);
@@ -146,8 +142,7 @@ static void second_job_survives_the_reset_of_the_first(void **state)
 		start(second);
 		finish(first, GHYVI_JOB_ERROR);
 		assert_true(first->base.fault.valid);
-		release_guest(&guests[1]);
-		finish(second, GHYVI_JOB_COMPLETE);
+		complete_waiting(&guests[1], second);
 		assert_int_equal(((u32 *)guests[1].user[1])[1], 2);
 		job_free(first);
 		job_free(second);
@@ -170,8 +165,7 @@ static void waiting_in_the_second_port_costs_no_budget(void **state)
 	while (ktime_get_ns() < end)
 		pump(1);
 	assert_int_equal(second->status, -1);
-	release_guest(&guests[0]);
-	finish(first, GHYVI_JOB_COMPLETE);
+	complete_waiting(&guests[0], first);
 	assert_true(first->base.busy_ns >= 90 * NSEC_PER_MSEC);
 	assert_true(second->base.begun_ns >= end);
 	finish(second, GHYVI_JOB_ERROR);
@@ -195,8 +189,7 @@ static void invalidation_for_the_second_leaves_the_first_alone(void **state)
 	assert_int_equal(gen9_shim_emu.resets, resets);
 	ops->cancel(pgpu, &first->base);
 	finish(first, GHYVI_JOB_CANCELLED);
-	release_guest(&guests[1]);
-	finish(second, GHYVI_JOB_COMPLETE);
+	complete_waiting(&guests[1], second);
 	job_free(first);
 	job_free(second);
 }
@@ -217,10 +210,8 @@ static void second_job_gets_no_interrupt_of_the_first(void **state)
 		pump(1);
 	assert_true(first->events & GHYVI_EVENT_USER_INTERRUPT);
 	assert_int_equal(second->events, 0);
-	release_guest(&guests[0]);
-	finish(first, GHYVI_JOB_COMPLETE);
-	release_guest(&guests[1]);
-	finish(second, GHYVI_JOB_COMPLETE);
+	complete_waiting(&guests[0], first);
+	complete_waiting(&guests[1], second);
 	job_free(first);
 	job_free(second);
 }
@@ -318,16 +309,14 @@ static void second_job_that_has_begun_is_not_blamed(void **state)
 	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
 
 	start(first);
-	start(second);
-	pump(20);
+	start_and_pump(second);
 	gen9_shim_written = end_first_job;
 	ops->cancel(pgpu, &first->base);
 	assert_null(gen9_shim_written);
 	finish(first, GHYVI_JOB_COMPLETE);
 	pump(20);
 	assert_int_equal(second->status, -1);
-	release_guest(&guests[1]);
-	finish(second, GHYVI_JOB_COMPLETE);
+	complete_waiting(&guests[1], second);
 	job_free(first);
 	job_free(second);
 }
@@ -405,8 +394,7 @@ static void job_that_ends_before_its_reset_completes(void **state)
 		struct test_job *second = counting_job(&guests[1]);
 
 		start(first);
-		start(second);
-		pump(20);
+		start_and_pump(second);
 		gen9_shim_written = hooks[i];
 		gen9_shim_waiting = give_late_events;
 		ops->cancel(pgpu, &first->base);
@@ -414,8 +402,7 @@ static void job_that_ends_before_its_reset_completes(void **state)
 		finish(first, GHYVI_JOB_COMPLETE);
 		gen9_shim_waiting = NULL;
 		assert_false(events.are_late);
-		release_guest(&guests[1]);
-		finish(second, GHYVI_JOB_COMPLETE);
+		complete_waiting(&guests[1], second);
 		assert_int_equal(count_of(&guests[1]), 1);
 		job_free(first);
 		job_free(second);
@@ -464,8 +451,7 @@ static void second_job_that_has_begun_unseen_is_not_submitted_again(void **state
 
 	gen9_shim_emu.adversary.modes = 0; /* what is late here is for the test to say */
 	start(first);
-	start(second);
-	pump(20);
+	start_and_pump(second);
 	release_guest(&guests[0]);
 	reach_second_job(&gen9_shim_emu.engines[GHYVI_RCS]);
 	take_events_back();
@@ -494,8 +480,7 @@ static void error_behind_a_late_event_is_that_of_the_second_job(void **state)
 
 	gen9_shim_emu.adversary.modes = 0; /* what is late here is for the test to say */
 	start(first);
-	start(second);
-	pump(20);
+	start_and_pump(second);
 	release_guest(&guests[0]);
 	reach_second_job(hardware);
 	for (i = 0; i < 100000 && hardware->state != EMU_WAITING; i++)
@@ -523,8 +508,7 @@ static void cancelled_job_gets_no_interrupt_of_the_next(void **state)
 
 	RINGS(second, USER_INTERRUPT, NOOP);
 	start(first);
-	start(second);
-	pump(20);
+	start_and_pump(second);
 	ops->cancel(pgpu, &first->base);
 	assert_int_equal(first->events, 0);
 	release_guest(&guests[1]);

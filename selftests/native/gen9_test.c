@@ -223,14 +223,12 @@ static void preempted_batch_goes_on(void **state)
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		struct test_job *job = waiting_job(&guests[0], i), *other = job_new(&guests[1], i);
 
-		start(job);
-		pump(20);
+		start_and_pump(job);
 		ops->preempt(pgpu, &job->base);
 		finish(job, GHYVI_JOB_PREEMPTED);
 		RINGS(other, STORE_GGTT, DATA + guests[1].base, 0, 3);
 		run_once(other);
-		start(job);
-		pump(20);
+		start_and_pump(job);
 		assert_int_equal(job->status, -1);
 		*(u32 *)guests[0].user[1] = 1;
 		finish(job, GHYVI_JOB_COMPLETE);
@@ -246,8 +244,7 @@ static void invalidation_takes_the_job_off_and_back(void **state)
 	struct test_job *job = waiting_job(&guests[0], GHYVI_VECS);
 	u8 *page = (u8 *)gen9_shim_page_alloc();
 
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	/* The data page becomes another one. */
 	memcpy(page, guests[0].user[1], 4096);
 	guests[0].tables[3][1] = map(&guests[0], page, GHYVI_PAGE_DATA) | 3;
@@ -306,8 +303,7 @@ static void ring_is_compacted_while_the_job_is_away(void **state)
 	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
 	unsigned int i, moves = 0;
 
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	for (i = 0; i < 100 && !move_tail(job, DATA + 4 * i, i + 1); i++)
 		moves++;
 	assert_in_range(moves, 10, 99); /* until the copy is full */
@@ -317,8 +313,7 @@ static void ring_is_compacted_while_the_job_is_away(void **state)
 	RINGS(job, STORE_GGTT, DATA + 4 * moves + 4, 0, 77);
 	assert_int_equal(ghyvi_audit_extend(job->base.commands, job->tail), 0);
 	job->context[GHYVI_CTX_RING_TAIL] = job->tail;
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	for (i = 0; i < 10; i++)
 		assert_int_equal(move_tail(job, DATA + 0x800 + 4 * i, i + 1), 0);
 	*(u32 *)guests[0].user[1] = 1;
@@ -339,8 +334,7 @@ static void extension_that_fails_leaves_no_commands(void **state)
 	u32 end = job->tail;
 
 	*(u32 *)guest_page(&guests[0], DATA) = 0;
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	/* The second jump leads to the operand of a store, so the batch is refused. */
 	put(guest_page(&guests[0], KERNEL_BATCH),
 	    DWORDS(LRI(1), 0x22600, NOOP, START_KERNEL, KERNEL_BATCH + 8, 0));
@@ -383,8 +377,7 @@ static void job_that_is_preempted_while_it_is_extended_goes_on(void **state)
 
 	extended_job = job;
 	*(u32 *)guest_page(&guests[0], DATA) = 0;
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	put(guest_page(&guests[0], KERNEL_BATCH), DWORDS(BATCH_END));
 	RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP, ATOMIC_INCREMENT_GGTT, DATA, 0, NOOP);
 	assert_int_equal(ghyvi_audit_extend(job->base.commands, job->tail), 0);
@@ -435,14 +428,12 @@ static void commands_that_are_added_during_prepare_are_executed_once(void **stat
 		gen9_shim_preempted = NULL;
 		if (preemptions_before == UINT_MAX) {
 			assert_int_equal(ops->update_tail(pgpu, &job->base, job->tail), 0);
-			release_guest(&guests[0]);
-			finish(job, GHYVI_JOB_COMPLETE);
+			complete_waiting(&guests[0], job);
 			assert_int_equal(at(&guests[0], DATA), 1);
 			assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], job->tail);
 			assert_int_equal(ops->update_tail(pgpu, &job->base, job->tail), -ESTALE);
 		} else {
-			release_guest(&guests[0]);
-			finish(job, GHYVI_JOB_COMPLETE);
+			complete_waiting(&guests[0], job);
 		}
 		job_free(job);
 	}
@@ -456,8 +447,7 @@ static void refused_extension_of_a_preempted_job_ends_it(void **state)
 	u32 stop;
 
 	extended_job = job;
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	put(guest_page(&guests[0], KERNEL_BATCH), DWORDS(BATCH_END));
 	RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP, STORE_GGTT, DATA, 0, 3);
 	stop = job->tail;
@@ -478,8 +468,7 @@ static void cancelled_job_leaves_the_engine(void **state)
 {
 	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
 
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	ops->cancel(pgpu, &job->base);
 	*(u32 *)guests[0].user[1] = 1;
 	finish(job, GHYVI_JOB_CANCELLED);
@@ -504,14 +493,12 @@ static void a_guests_thread_neither_resets_nor_cancels_itself(void **state)
 {
 	struct test_job *job = endless_job(&guests[0], GHYVI_VCS);
 
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	resets_by_guests = 0;
 	gen9_shim_written = note_reset;
 	ops->invalidate(&guests[0].client, 1);
 	finish(job, GHYVI_JOB_ERROR);
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	gen9_shim_waits = 0;
 	ops->cancel(pgpu, &job->base);
 	assert_int_equal(gen9_shim_waits, 0);
@@ -572,8 +559,7 @@ static void endless_job_is_reset_for_an_invalidation(void **state)
 	struct test_job *other = waiting_job(&guests[1], GHYVI_VCS);
 
 	start(other);
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	ops->invalidate(&guests[0].client, 1);
 	finish(job, GHYVI_JOB_ERROR);
 	*(u32 *)guests[1].user[1] = 1;
@@ -609,8 +595,7 @@ static void end_late_job(u32 offset, u32 value)
 static void job_that_ends_during_a_reset_is_given_back_once(void **state)
 {
 	late_job = endless_job(&guests[0], GHYVI_RCS);
-	start(late_job);
-	pump(20);
+	start_and_pump(late_job);
 	gen9_shim_written = end_late_job;
 	ops->cancel(pgpu, &late_job->base);
 	assert_null(gen9_shim_written);
@@ -643,8 +628,7 @@ static void suspended_gpu_goes_on(void **state)
 {
 	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
 
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	assert_int_equal(gen9_shim_driver->driver.pm->suspend(&pdev.dev), 0);
 	assert_int_equal(gen9_shim_driver->driver.pm->resume(&pdev.dev), 0);
 	*(u32 *)guests[0].user[1] = 1;

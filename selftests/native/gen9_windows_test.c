@@ -536,8 +536,7 @@ static void no_worker_waits_for_memory_of_the_guest(void **state)
 	gen9_shim_charged = 0;
 	assert_int_equal(ops->update_tail(pgpu, &job->base, job->tail), 0);
 	assert_int_equal(gen9_shim_charged, 0);
-	release_guest(&guests[0]);
-	finish(job, GHYVI_JOB_COMPLETE);
+	complete_waiting(&guests[0], job);
 	assert_int_equal(at(&guests[0], DATA), 7);
 	job_free(job);
 }
@@ -559,8 +558,7 @@ static void commands_for_which_there_is_no_memory_can_be_added_later(void **stat
 		assert_int_equal(gen9_client(guests[0].client)->taken, taken);
 	}
 	assert_int_equal(ops->update_tail(pgpu, &job->base, job->tail), 0);
-	release_guest(&guests[0]);
-	finish(job, GHYVI_JOB_COMPLETE);
+	complete_waiting(&guests[0], job);
 	assert_int_equal(at(&guests[0], DATA), 7);
 	job_free(job);
 }
