@@ -75,48 +75,33 @@ struct audit_page {
 	u64 starts[AUDIT_LEVELS][AUDIT_PAGE_DWORDS / 64];
 };
 
-/**
- * struct audit_segment - copies of the ring between two tails and of the batches that it starts
- */
+/* struct audit_segment - copies of the ring between two tails and of the batches that it starts */
 struct audit_segment {
-	/** @older: the previous segment, or NULL */
-	struct audit_segment *older;
-	/** @from: offset in the ring at which the segment begins */
-	u32 from;
-	/** @to: offset in the ring at which the segment ends */
-	u32 to;
-	/**
-	 * @stop: offset up to which the engine may execute: @to, or that of the ring's command that
-	 * is refused or reaches a refused one
+	struct audit_segment *older; /* the previous segment, or NULL */
+	u32 from; /* offset in the ring at which the segment begins */
+	u32 to; /* offset in the ring at which the segment ends */
+	/*
+	 * offset up to which the engine may execute: @to, or that of the ring's command that is
+	 * refused or reaches a refused one
 	 */
 	u32 stop;
-	/** @refused: a command was refused */
-	bool refused;
-	/** @buckets: hash table of the copied pages */
-	struct audit_page *buckets[AUDIT_BUCKETS];
+	bool refused; /* a command was refused */
+	struct audit_page *buckets[AUDIT_BUCKETS]; /* hash table of the copied pages */
 };
 
-/**
- * struct ghyvi_commands - the audited commands of a workload
- */
+/* struct ghyvi_commands - the audited commands of a workload */
 struct ghyvi_commands {
-	/** @audit: the auditor */
-	struct ghyvi_audit *audit;
-	/** @submission: as passed to ghyvi_audit_submission() */
-	struct ghyvi_submission submission;
-	/** @mode: mode of the auditor at that time */
-	enum ghyvi_audit_mode mode;
-	/**
-	 * @newest: list of segments. Engines read it without lock; a segment never changes once it
-	 * is in the list.
+	struct ghyvi_audit *audit; /* the auditor */
+	struct ghyvi_submission submission; /* as passed to ghyvi_audit_submission() */
+	enum ghyvi_audit_mode mode; /* mode of the auditor at that time */
+	/*
+	 * list of segments. Engines read it without lock; a segment never changes once it is in the
+	 * list.
 	 */
 	struct audit_segment *newest;
-	/** @nr_segments: length of that list */
-	unsigned int nr_segments;
-	/** @ring_left: bytes of the ring that are in no segment yet */
-	u32 ring_left;
-	/** @bytes_left: rest of budget_bytes */
-	s64 bytes_left;
+	unsigned int nr_segments; /* length of that list */
+	u32 ring_left; /* bytes of the ring that are in no segment yet */
+	s64 bytes_left; /* rest of budget_bytes */
 };
 
 /* An address at which a batch is started. */
@@ -139,30 +124,20 @@ struct audit_reject {
 	const char *command;
 };
 
-/**
- * struct ghyvi_audit - the auditor of one vGPU
- */
+/* struct ghyvi_audit - the auditor of one vGPU */
 struct ghyvi_audit {
-	/** @params: as passed to ghyvi_audit_create() */
-	struct ghyvi_audit_params params;
-	/** @lock: protects @mode, @budget and @last */
-	struct mutex lock;
-	/** @mode: for the next submissions */
-	enum ghyvi_audit_mode mode;
-	/** @budget: for the next submissions and extensions */
-	struct ghyvi_audit_budget budget;
-	/** @last: the command that was refused last */
-	struct audit_reject last;
-	/** @shortcuts: those of the generation, by engine */
-	const struct ghyvi_audit_shortcuts *shortcuts;
-	/** @targets: batches to scan; used by one scan at a time */
+	struct ghyvi_audit_params params; /* as passed to ghyvi_audit_create() */
+	struct mutex lock; /* protects @mode, @budget and @last */
+	enum ghyvi_audit_mode mode; /* for the next submissions */
+	struct ghyvi_audit_budget budget; /* for the next submissions and extensions */
+	struct audit_reject last; /* the command that was refused last */
+	const struct ghyvi_audit_shortcuts *shortcuts; /* those of the generation, by engine */
+	/* batches to scan; used by one scan at a time */
 	struct audit_target targets[GHYVI_AUDIT_BATCHES_MAX];
-	/** @packet: contiguous copy of a packet; used by one scan at a time */
+	/* contiguous copy of a packet; used by one scan at a time */
 	u32 packet[GHYVI_PACKET_DWORDS_MAX];
-	/** @spare: pages of completed submissions, kept for the next ones */
-	struct audit_page *spare;
-	/** @nr_spare: number of pages in @spare, up to AUDIT_SPARE_PAGES */
-	unsigned int nr_spare;
+	struct audit_page *spare; /* pages of completed submissions, kept for the next ones */
+	unsigned int nr_spare; /* number of pages in @spare, up to AUDIT_SPARE_PAGES */
 };
 
 /* A page of a saved segment, as it is in the state of a vGPU (saved.c). */
@@ -177,53 +152,32 @@ struct audit_saved {
 	u32 nr_pages;
 };
 
-/**
- * struct audit_scan - one pass over one segment
- */
+/* struct audit_scan - one pass over one segment */
 struct audit_scan {
-	/** @audit: the auditor */
-	struct ghyvi_audit *audit;
-	/** @commands: the workload's commands */
-	struct ghyvi_commands *commands;
-	/** @segment: the segment, which is not published yet */
-	struct audit_segment *segment;
-	/**
-	 * @saved: where the pages are copied from; NULL: guest memory. What the commands do to the
-	 * GGTT has been done, and refused commands have been reported.
+	struct ghyvi_audit *audit; /* the auditor */
+	struct ghyvi_commands *commands; /* the workload's commands */
+	struct audit_segment *segment; /* the segment, which is not published yet */
+	/*
+	 * where the pages are copied from; NULL: guest memory. What the commands do to the GGTT has
+	 * been done, and refused commands have been reported.
 	 */
 	const struct audit_saved *saved;
-	/** @engine: the engine */
-	enum ghyvi_engine_id engine;
-	/** @source: enum ghyvi_fetch_source of the current stream */
-	u8 source;
-	/** @level: 0 in the ring and the indirect context batch, 1 or 2 in batches */
-	u8 level;
-	/** @privileged: the guest's kernel wrote the current stream */
-	bool privileged;
-	/** @mask: valid bits of addresses in the current stream */
-	u64 mask;
-	/** @pos: address of the current command, or its offset in the ring */
-	u64 pos;
-	/** @left: bytes until the current stream ends by its size; S64_MAX: only by a command */
-	s64 left;
-	/** @ring_pos: in a batch: offset of the ring's command that starts it, directly or not */
-	u32 ring_pos;
-	/** @page: copy of the page that contains @pos */
-	struct audit_page *page;
-	/** @header: first dword of the current command */
-	u32 header;
-	/** @command: table entry of the current command; NULL: unknown */
-	const struct ghyvi_command *command;
-	/** @dwords: length of the current command */
-	unsigned int dwords;
-	/** @nr_targets: number of elements used in audit->targets */
-	unsigned int nr_targets;
-	/** @commands_left: rest of budget_commands; negative: exceeded */
-	s64 commands_left;
-	/** @batches_left: rest of budget_batches */
-	u32 batches_left;
-	/** @rule: the rule that the current command breaks */
-	enum audit_rule rule;
+	enum ghyvi_engine_id engine; /* the engine */
+	u8 source; /* enum ghyvi_fetch_source of the current stream */
+	u8 level; /* 0 in the ring and the indirect context batch, 1 or 2 in batches */
+	bool privileged; /* the guest's kernel wrote the current stream */
+	u64 mask; /* valid bits of addresses in the current stream */
+	u64 pos; /* address of the current command, or its offset in the ring */
+	s64 left; /* bytes until the current stream ends by its size; S64_MAX: only by a command */
+	u32 ring_pos; /* in a batch: offset of the ring's command that starts it, directly or not */
+	struct audit_page *page; /* copy of the page that contains @pos */
+	u32 header; /* first dword of the current command */
+	const struct ghyvi_command *command; /* table entry of the current command; NULL: unknown */
+	unsigned int dwords; /* length of the current command */
+	unsigned int nr_targets; /* number of elements used in audit->targets */
+	s64 commands_left; /* rest of budget_commands; negative: exceeded */
+	u32 batches_left; /* rest of budget_batches */
+	enum audit_rule rule; /* the rule that the current command breaks */
 };
 
 static inline unsigned int audit_dword_in_page(u64 pos)

@@ -14,26 +14,18 @@
 #define AUDIT_SHORTCUT_BLOCKS 2048
 #define AUDIT_SHORTCUT_BLOCK 32
 
-/**
- * struct audit_shortcut - the length of a plain command
- */
+/* struct audit_shortcut - the length of a plain command */
 struct audit_shortcut {
-	/** @least: minimum length in dwords, header included */
-	u16 least;
-	/** @most: maximum length; less than @least: there is no shortcut */
-	u16 most;
-	/** @length_bits: as in struct ghyvi_command */
-	u32 length_bits;
+	u16 least; /* minimum length in dwords, header included */
+	u16 most; /* maximum length; less than @least: there is no shortcut */
+	u32 length_bits; /* as in struct ghyvi_command */
 };
 
-/**
- * struct ghyvi_audit_shortcuts - the shortcuts of one engine
- */
+/* struct ghyvi_audit_shortcuts - the shortcuts of one engine */
 struct ghyvi_audit_shortcuts {
-	/** @blocks: all blocks of shortcuts, each indexed by bits 20:16 of the header */
+	/* all blocks of shortcuts, each indexed by bits 20:16 of the header */
 	const struct audit_shortcut (*blocks)[AUDIT_SHORTCUT_BLOCK];
-	/** @block: number of a block, by bits 31:21 of the header */
-	u8 block[AUDIT_SHORTCUT_BLOCKS];
+	u8 block[AUDIT_SHORTCUT_BLOCKS]; /* number of a block, by bits 31:21 of the header */
 };
 
 /* Returns the shortcuts of all engines of a generation (8 or 9), by engine. May sleep. */

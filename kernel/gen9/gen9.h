@@ -108,96 +108,67 @@ enum gen9_platform {
 /* Invalidations of a client per tick: 5000 in a second. */
 #define GEN9_INVALIDATIONS_PER_TICK max(5000 / HZ, 1)
 
-/**
- * struct gen9_backing - a host page that the GPU accesses
- */
+/* struct gen9_backing - a host page that the GPU accesses */
 struct gen9_backing {
-	/** @page: the page */
-	struct page *page;
-	/** @dma: its address for the GPU */
-	dma_addr_t dma;
+	struct page *page; /* the page */
+	dma_addr_t dma; /* its address for the GPU */
 };
 
-/**
- * struct gen9_window - host pages at consecutive addresses of the host's part of the GGTT
- */
+/* struct gen9_window - host pages at consecutive addresses of the host's part of the GGTT */
 struct gen9_window {
-	/** @node: in a list of its user, or in gen9.window_cache */
-	struct list_head node;
-	/** @ggtt: GGTT address of the first page; 0: it has none now */
-	u32 ggtt;
-	/** @pages: number of pages */
-	unsigned int pages;
-	/** @client: the client that it counts for; NULL: the host */
-	struct gen9_client *client;
-	/** @cpu: the pages, mapped contiguously */
-	u32 *cpu;
-	/** @backing: the pages */
-	struct gen9_backing backing[];
+	struct list_head node; /* in a list of its user, or in gen9.window_cache */
+	u32 ggtt; /* GGTT address of the first page; 0: it has none now */
+	unsigned int pages; /* number of pages */
+	struct gen9_client *client; /* the client that it counts for; NULL: the host */
+	u32 *cpu; /* the pages, mapped contiguously */
+	struct gen9_backing backing[]; /* the pages */
 };
 
-/**
- * struct gen9_context - a context of the hardware, with its image in host memory
- */
+/* struct gen9_context - a context of the hardware, with its image in host memory */
 struct gen9_context {
-	/** @base: as the core sees it; @base.client is NULL if the context is the host's own */
+	/* as the core sees it; @base.client is NULL if the context is the host's own */
 	struct ghyvi_pgpu_context base;
-	/**
-	 * @image: page 0 is the PPHWSP, page 1 the register state, then what hardware needs; behind
-	 * the image of the render engine is the batch that it executes in each restore
+	/*
+	 * page 0 is the PPHWSP, page 1 the register state, then what hardware needs; behind the
+	 * image of the render engine is the batch that it executes in each restore
 	 */
 	struct gen9_window *image;
-	/** @ring: copies of the job's commands; see ring.c */
-	struct gen9_window *ring;
-	/** @ring_used: number of bytes at the start of @ring that may not be 0 */
-	u32 ring_used;
-	/** @batches: windows with the copies of batches that the job's ring starts */
+	struct gen9_window *ring; /* copies of the job's commands; see ring.c */
+	u32 ring_used; /* number of bytes at the start of @ring that may not be 0 */
+	/* windows with the copies of batches that the job's ring starts */
 	struct list_head batches;
-	/** @pml4: the host's PML4 page for a context with three levels; NULL: none yet */
+	/* the host's PML4 page for a context with three levels; NULL: none yet */
 	struct gen9_window *pml4;
-	/** @descriptor: what is written to the submit port */
-	u64 descriptor;
-	/** @valid: the image contains the state that earlier jobs have left */
-	bool valid;
+	u64 descriptor; /* what is written to the submit port */
+	bool valid; /* the image contains the state that earlier jobs have left */
 };
 
 struct batch_page;
 
-/**
+/*
  * struct gen9_copies - memory for copies of commands that a guest has added
  *
  * A job is not given back while commands are copied to it, so the memory is allocated before: that
  * may take long if the guest has none left.
  */
 struct gen9_copies {
-	/** @windows: for the batches of each segment, in order */
-	struct list_head windows;
-	/** @batches: room for the pages of the segment with the most; NULL: it has none */
+	struct list_head windows; /* for the batches of each segment, in order */
+	/* room for the pages of the segment with the most; NULL: it has none */
 	struct batch_page *batches;
-	/** @left: number of pages that are to be copied; more may have been added */
-	unsigned int left;
+	unsigned int left; /* number of pages that are to be copied; more may have been added */
 };
 
-/**
- * struct gen9_saved_register - a register that images save
- */
+/* struct gen9_saved_register - a register that images save */
 struct gen9_saved_register {
-	/** @offset: of the register */
-	u32 offset;
-	/** @dword: index of its value from the register state page on */
-	u32 dword;
+	u32 offset; /* of the register */
+	u32 dword; /* index of its value from the register state page on */
 };
 
-/**
- * struct gen9_piece - commands that are contiguous in the guest's ring and in the copy
- */
+/* struct gen9_piece - commands that are contiguous in the guest's ring and in the copy */
 struct gen9_piece {
-	/** @place: offset of their copy in the window */
-	u32 place;
-	/** @offset: offset in the guest's ring */
-	u32 offset;
-	/** @bytes: their length; the guest's ring may wrap in between */
-	u32 bytes;
+	u32 place; /* offset of their copy in the window */
+	u32 offset; /* offset in the guest's ring */
+	u32 bytes; /* their length; the guest's ring may wrap in between */
 };
 
 /* Hardware takes multiples as tails of rings. */
@@ -206,341 +177,226 @@ struct gen9_piece {
 /* Number of times that the tail of a job on its engine can move before the job has to end. */
 #define GEN9_PIECES 32
 
-/**
+/*
  * struct gen9_job - the backend's part of a job; protected by gen9_engine.lock while the engine has
  *	the job. Only run() and update_tail(), which the core does not call at the same time, change
  *	@pieces and @next.
  */
 struct gen9_job {
-	/** @iter: position in the audited commands */
-	struct ghyvi_commands_iter iter;
-	/** @prepared: the image, the ring and the batches are complete */
-	bool prepared;
-	/** @ring_bytes: size of the guest's ring */
-	u32 ring_bytes;
-	/** @tail: end of the commands that were installed; before a refused command */
-	u32 tail;
-	/** @pieces: the commands that were copied, in order */
-	struct gen9_piece pieces[GEN9_PIECES];
-	/** @nr_pieces: number of valid elements of @pieces */
-	unsigned int nr_pieces;
-	/** @next: place of the next commands */
-	u32 next;
-	/** @unpublished: @end and @limit do not follow from @next yet */
-	bool unpublished;
-	/** @end: place behind the last command; a multiple of 8 */
-	u32 end;
-	/** @limit: place behind the NOOPs that follow @end */
-	u32 limit;
-	/** @hw_tail: last tail that hardware was given: up to @limit, or before @end was moved */
-	u32 hw_tail;
-	/** @refused: the job ends with an error when it reaches @tail */
-	bool refused;
-	/** @sealed: commands were lost, so no more can be added */
-	bool sealed;
-	/** @stop: why the job must leave the engine: a status, or -1 */
-	int stop;
-	/** @overran: its budget was used up, which is why it must leave the engine */
-	bool overran;
-	/** @faulted: it has made a page fault at @fault_address of its PPGTT */
-	bool faulted;
-	/** @fault_address: see @faulted */
-	u64 fault_address;
-	/** @extending: update_tail() installs commands; the job is not given back meanwhile */
-	bool extending;
-	/**
-	 * @irq_turns: number of interrupts that may still be about events of the job, because the
-	 * engine has executed it
+	struct ghyvi_commands_iter iter; /* position in the audited commands */
+	bool prepared; /* the image, the ring and the batches are complete */
+	u32 ring_bytes; /* size of the guest's ring */
+	u32 tail; /* end of the commands that were installed; before a refused command */
+	struct gen9_piece pieces[GEN9_PIECES]; /* the commands that were copied, in order */
+	unsigned int nr_pieces; /* number of valid elements of @pieces */
+	u32 next; /* place of the next commands */
+	bool unpublished; /* @end and @limit do not follow from @next yet */
+	u32 end; /* place behind the last command; a multiple of 8 */
+	u32 limit; /* place behind the NOOPs that follow @end */
+	u32 hw_tail; /* last tail that hardware was given: up to @limit, or before @end was moved */
+	bool refused; /* the job ends with an error when it reaches @tail */
+	bool sealed; /* commands were lost, so no more can be added */
+	int stop; /* why the job must leave the engine: a status, or -1 */
+	bool overran; /* its budget was used up, which is why it must leave the engine */
+	bool faulted; /* it has made a page fault at @fault_address of its PPGTT */
+	u64 fault_address; /* see @faulted */
+	bool extending; /* update_tail() installs commands; the job is not given back meanwhile */
+	/*
+	 * number of interrupts that may still be about events of the job, because the engine has
+	 * executed it
 	 */
 	unsigned int irq_turns;
-	/** @ended: the job has left the engine with @status, and will be given back */
-	bool ended;
-	/** @status: enum ghyvi_job_status */
-	int status;
-	/** @since_ns: time at which the engine began to execute it; 0: it does not */
-	u64 since_ns;
-	/** @spent_ns: time on the engine in this run, up to @since_ns */
-	u64 spent_ns;
-	/** @left_ns: what is left of the job's budget while the engine does not execute it */
-	u64 left_ns;
-	/** @deadline_ns: when the budget is used up; 0: no limit, or not being executed */
-	u64 deadline_ns;
+	bool ended; /* the job has left the engine with @status, and will be given back */
+	int status; /* enum ghyvi_job_status */
+	u64 since_ns; /* time at which the engine began to execute it; 0: it does not */
+	u64 spent_ns; /* time on the engine in this run, up to @since_ns */
+	u64 left_ns; /* what is left of the job's budget while the engine does not execute it */
+	u64 deadline_ns; /* when the budget is used up; 0: no limit, or not being executed */
 };
 
-/**
- * struct gen9_engine - a command streamer
- */
+/* struct gen9_engine - a command streamer */
 struct gen9_engine {
-	/** @gpu: the GPU */
-	struct gen9 *gpu;
-	/** @id: which engine */
-	enum ghyvi_engine_id id;
-	/** @base: offset of its registers */
-	u32 base;
-	/** @image_pages: size of its context images */
-	unsigned int image_pages;
-	/** @status: its hardware status page */
-	struct gen9_window *status;
-	/** @kernel_context: the host's own context */
-	struct gen9_context *kernel_context;
-	/** @kernel_tail: tail of its ring */
-	u32 kernel_tail;
-	/** @default_state: the image without PPHWSP of a context that has done nothing */
-	u32 *default_state;
-	/** @saved: the registers that images save, by offset */
-	struct gen9_saved_register *saved;
-	/** @nr_saved: number of elements of @saved */
-	unsigned int nr_saved;
-	/** @saved_end: dword of the image at which their lists end */
-	u32 saved_end;
+	struct gen9 *gpu; /* the GPU */
+	enum ghyvi_engine_id id; /* which engine */
+	u32 base; /* offset of its registers */
+	unsigned int image_pages; /* size of its context images */
+	struct gen9_window *status; /* its hardware status page */
+	struct gen9_context *kernel_context; /* the host's own context */
+	u32 kernel_tail; /* tail of its ring */
+	u32 *default_state; /* the image without PPHWSP of a context that has done nothing */
+	struct gen9_saved_register *saved; /* the registers that images save, by offset */
+	unsigned int nr_saved; /* number of elements of @saved */
+	u32 saved_end; /* dword of the image at which their lists end */
 
-	/** @lock: protects the members below */
-	spinlock_t lock;
-	/** @pending: the contexts that were submitted and are not promoted yet */
+	spinlock_t lock; /* protects the members below */
+	/* the contexts that were submitted and are not promoted yet */
 	struct gen9_context *pending[GEN9_PORTS];
-	/** @active: the context that the engine executes, and the one that it executes next */
+	/* the context that the engine executes, and the one that it executes next */
 	struct gen9_context *active[GEN9_PORTS];
-	/** @csb_head: index of the last status entry that was processed */
-	unsigned int csb_head;
-	/** @jobs: the jobs in the order of run(); NULL: none, after the others */
+	unsigned int csb_head; /* index of the last status entry that was processed */
+	/* the jobs in the order of run(); NULL: none, after the others */
 	struct ghyvi_job *jobs[GEN9_PORTS];
-	/** @works: it executes a job, as gen9.working counts it */
-	bool works;
-	/** @paused: all jobs must stay away from the engine, and continue later */
-	bool paused;
-	/**
-	 * @blocked: nothing may be submitted, and no job ends by itself, because of a reset or
-	 * because the GPU is dead
+	bool works; /* it executes a job, as gen9.working counts it */
+	bool paused; /* all jobs must stay away from the engine, and continue later */
+	/*
+	 * nothing may be submitted, and no job ends by itself, because of a reset or because the
+	 * GPU is dead
 	 */
 	bool blocked;
-	/** @left: the ports have changed */
-	wait_queue_head_t left;
+	wait_queue_head_t left; /* the ports have changed */
 
-	/** @late_looks: number of looks at the status page for which an event was late */
+	/* number of looks at the status page for which an event was late */
 	unsigned int late_looks;
-	/** @fault_context: the context at the last look at a page fault; NULL: there was none */
+	/* the context at the last look at a page fault; NULL: there was none */
 	const struct gen9_context *fault_context;
-	/** @fault_at: where it was */
-	u64 fault_at;
+	u64 fault_at; /* where it was */
 
-	/** @late_sources: interrupts that came before the events up to @sources_event */
-	u32 late_sources;
-	/** @sources_event: index of a status entry */
-	unsigned int sources_event;
+	u32 late_sources; /* interrupts that came before the events up to @sources_event */
+	unsigned int sources_event; /* index of a status entry */
 
-	/**
-	 * @errors: errors that it has reported, or GEN9_ERROR_FAULT; its reset ends them; 0: none
-	 */
+	/* errors that it has reported, or GEN9_ERROR_FAULT; its reset ends them; 0: none */
 	u32 errors;
-	/** @blames: the event of @error_event is late; then @error_context is known */
-	bool blames;
-	/** @error_event: index of the status entry before the error */
-	unsigned int error_event;
-	/** @error_context: the context that the engine executed then; NULL: its job has ended */
+	bool blames; /* the event of @error_event is late; then @error_context is known */
+	unsigned int error_event; /* index of the status entry before the error */
+	/* the context that the engine executed then; NULL: its job has ended */
 	const struct gen9_context *error_context;
-	/** @muted: the events of guests are masked until @unmute_work runs */
-	bool muted;
+	bool muted; /* the events of guests are masked until @unmute_work runs */
 
-	/** @done_work: gives back jobs that have ended */
-	struct work_struct done_work;
-	/** @unmute_work: ends @muted */
-	struct delayed_work unmute_work;
-	/** @watchdog: runs when the budget of the job that the engine executes is used up */
+	struct work_struct done_work; /* gives back jobs that have ended */
+	struct delayed_work unmute_work; /* ends @muted */
+	/* runs when the budget of the job that the engine executes is used up */
 	struct delayed_work watchdog;
-	/** @watch: looks for what no interrupt tells, while the engine has a job */
+	/* looks for what no interrupt tells, while the engine has a job */
 	struct delayed_work watch;
-	/** @error_work: resets an engine that has reported an error */
-	struct work_struct error_work;
+	struct work_struct error_work; /* resets an engine that has reported an error */
 };
 
-/**
- * struct gen9_finding - a value that the self-test has compared
- */
+/* struct gen9_finding - a value that the self-test has compared */
 struct gen9_finding {
-	/** @engine: whose value it is, if @what is not NULL */
-	enum ghyvi_engine_id engine;
-	/** @what: a constant; NULL: a register */
-	const char *what;
-	/** @offset: of the register */
-	u32 offset;
-	/** @value: what was found */
-	u32 value;
-	/** @expected: what was expected */
-	u32 expected;
-	/** @ok: the value is as good as that */
-	bool ok;
+	enum ghyvi_engine_id engine; /* whose value it is, if @what is not NULL */
+	const char *what; /* a constant; NULL: a register */
+	u32 offset; /* of the register */
+	u32 value; /* what was found */
+	u32 expected; /* what was expected */
+	bool ok; /* the value is as good as that */
 };
 
 #define GEN9_FINDINGS_MAX 96u
 
-/**
- * struct gen9 - a GPU
- */
+/* struct gen9 - a GPU */
 struct gen9 {
-	/** @base: as the core sees it */
-	struct ghyvi_pgpu_device base;
-	/** @pdev: its PCI function */
-	struct pci_dev *pdev;
-	/** @platform: which one */
-	enum gen9_platform platform;
-	/** @pgpu: handle of the core */
-	struct ghyvi_pgpu *pgpu;
-	/** @regs: the registers */
-	void __iomem *regs;
-	/** @dead: a full reset has failed; nothing runs any more */
-	bool dead;
-	/** @unreliable: the hardware has answered nonsense, which was reported */
+	struct ghyvi_pgpu_device base; /* as the core sees it */
+	struct pci_dev *pdev; /* its PCI function */
+	enum gen9_platform platform; /* which one */
+	struct ghyvi_pgpu *pgpu; /* handle of the core */
+	void __iomem *regs; /* the registers */
+	bool dead; /* a full reset has failed; nothing runs any more */
+	/* the hardware has answered nonsense, which was reported */
 	struct ratelimit_state unreliable;
-	/** @nr_findings: number of @findings */
-	unsigned int nr_findings;
-	/** @findings: what the self-test has compared; only the thread in probe accesses them */
+	unsigned int nr_findings; /* number of @findings */
+	/* what the self-test has compared; only the thread in probe accesses them */
 	struct gen9_finding findings[GEN9_FINDINGS_MAX];
-	/** @control: see above */
-	struct mutex control;
-	/** @tlb_lock: see above */
-	spinlock_t tlb_lock;
-	/** @wq: for the works of the engines */
-	struct workqueue_struct *wq;
-	/** @engines: by id */
-	struct gen9_engine engines[GHYVI_ENGINES];
+	struct mutex control; /* see above */
+	spinlock_t tlb_lock; /* see above */
+	struct workqueue_struct *wq; /* for the works of the engines */
+	struct gen9_engine engines[GHYVI_ENGINES]; /* by id */
 
-	/** @gtt: the GGTT's entries */
-	u64 __iomem *gtt;
-	/** @ggtt_bytes: size of the address space */
-	u64 ggtt_bytes;
-	/** @ggtt_lock: protects @ggtt and @gtt */
-	spinlock_t ggtt_lock;
-	/** @ggtt: what was written to @gtt; 0: nothing yet */
-	u64 *ggtt;
-	/** @ggtt_dirty: an entry has changed since the last flush */
-	bool ggtt_dirty;
-	/** @scratch: scratch page, then the page table, directory, PDP and PML4 that map it */
+	u64 __iomem *gtt; /* the GGTT's entries */
+	u64 ggtt_bytes; /* size of the address space */
+	spinlock_t ggtt_lock; /* protects @ggtt and @gtt */
+	u64 *ggtt; /* what was written to @gtt; 0: nothing yet */
+	bool ggtt_dirty; /* an entry has changed since the last flush */
+	/* scratch page, then the page table, directory, PDP and PML4 that map it */
 	struct gen9_backing scratch[5];
-	/** @parts_lock: protects @unused_parts; a submission never waits for it */
-	struct mutex parts_lock;
-	/** @unused_parts: parts of the GGTT whose every entry maps the scratch page of the part */
+	struct mutex parts_lock; /* protects @unused_parts; a submission never waits for it */
+	/* parts of the GGTT whose every entry maps the scratch page of the part */
 	struct list_head unused_parts;
-	/** @window_lock: protects the members below */
-	spinlock_t window_lock;
-	/** @host_used: pages of the host's part of the GGTT in use */
+	spinlock_t window_lock; /* protects the members below */
+	/* pages of the host's part of the GGTT in use */
 	DECLARE_BITMAP(host_used, GEN9_HOST_GGTT_PAGES);
-	/** @client_ranges: pages of it that only one client gets */
+	/* pages of it that only one client gets */
 	DECLARE_BITMAP(client_ranges, GEN9_HOST_GGTT_PAGES);
-	/** @window_cache: windows without a user */
-	struct list_head window_cache;
-	/** @cache_lock: a thread that gets it knows that addresses of freed windows are free */
+	struct list_head window_cache; /* windows without a user */
+	/* a thread that gets it knows that addresses of freed windows are free */
 	struct mutex cache_lock;
-	/** @taken_pages: number of pages that windows with a user have or are about to have */
+	/* number of pages that windows with a user have or are about to have */
 	unsigned int taken_pages;
-	/** @unused_share_pages: sum of what clients have not taken of their shares */
-	unsigned int unused_share_pages;
-	/** @share_pages: sum of the shares */
-	unsigned int share_pages;
+	unsigned int unused_share_pages; /* sum of what clients have not taken of their shares */
+	unsigned int share_pages; /* sum of the shares */
 
-	/** @frequency_lock: protects the members below */
-	spinlock_t frequency_lock;
-	/** @frequency_runs: the registers are accessible */
-	bool frequency_runs;
-	/** @fast: that of an engine with a job is asked for, not that of idle ones */
-	bool fast;
-	/** @frequency_limits: the lowest and the highest possible, in MHz; 0: unknown */
-	u32 frequency_limits[2];
-	/** @frequencies: what is asked for while all engines are idle, and else, in MHz */
-	u32 frequencies[2];
-	/** @working: number of engines that execute a job */
-	unsigned int working;
-	/** @frequency_work: asks for the lowest when no engine has had a job for a while */
+	spinlock_t frequency_lock; /* protects the members below */
+	bool frequency_runs; /* the registers are accessible */
+	bool fast; /* that of an engine with a job is asked for, not that of idle ones */
+	u32 frequency_limits[2]; /* the lowest and the highest possible, in MHz; 0: unknown */
+	u32 frequencies[2]; /* what is asked for while all engines are idle, and else, in MHz */
+	unsigned int working; /* number of engines that execute a job */
+	/* asks for the lowest when no engine has had a job for a while */
 	struct delayed_work frequency_work;
 
-	/** @clock_lock: protects the members below */
-	spinlock_t clock_lock;
-	/** @clock_ticks: the engines' clock when it was last read */
-	u64 clock_ticks;
-	/** @clock_ns: the host's clock at that time */
-	u64 clock_ns;
-	/** @clock_runs: the engines' clock follows from its registers, not from the host's alone */
+	spinlock_t clock_lock; /* protects the members below */
+	u64 clock_ticks; /* the engines' clock when it was last read */
+	u64 clock_ns; /* the host's clock at that time */
+	/* the engines' clock follows from its registers, not from the host's alone */
 	bool clock_runs;
 };
 
-/**
+/*
  * struct gen9_part - a part of the GGTT that is, or was, a client's
  *
  * Parts without a client are kept, so that the next one with the same ranges need not write all
  * their entries.
  */
 struct gen9_part {
-	/** @node: in gen9.unused_parts if it has no client */
-	struct list_head node;
-	/**
-	 * @scratch: page for addresses without an entry. Entries of the GGTT cannot forbid stores,
-	 * so clients do not share one. It contains zeros when the part gets a client.
+	struct list_head node; /* in gen9.unused_parts if it has no client */
+	/*
+	 * page for addresses without an entry. Entries of the GGTT cannot forbid stores, so clients
+	 * do not share one. It contains zeros when the part gets a client.
 	 */
 	struct gen9_backing scratch;
-	/** @ggtt: the ranges */
-	struct ghyvi_range ggtt[2];
-	/** @nr_ggtt: number of valid elements of @ggtt */
-	unsigned int nr_ggtt;
+	struct ghyvi_range ggtt[2]; /* the ranges */
+	unsigned int nr_ggtt; /* number of valid elements of @ggtt */
 };
 
-/**
- * struct gen9_irqs - interrupts that an engine has raised for a client
- */
+/* struct gen9_irqs - interrupts that an engine has raised for a client */
 struct gen9_irqs {
-	/** @count: number of interrupts with events of guests in the tick @tick */
-	unsigned int count;
-	/** @tick: of jiffies */
-	unsigned long tick;
+	unsigned int count; /* number of interrupts with events of guests in the tick @tick */
+	unsigned long tick; /* of jiffies */
 };
 
-/**
- * struct gen9_client - a vGPU
- */
+/* struct gen9_client - a vGPU */
 struct gen9_client {
-	/** @base: as the core sees it */
-	struct ghyvi_pgpu_client base;
-	/** @gpu: the GPU */
-	struct gen9 *gpu;
-	/** @part: its part of the GGTT */
-	struct gen9_part *part;
-	/** @engines: engines that may have translations of the client in their TLBs */
-	unsigned long engines;
-	/**
-	 * @held: number of calls for which jobs must stay away from engines, and continue later,
-	 * see gen9_invalidate()
+	struct ghyvi_pgpu_client base; /* as the core sees it */
+	struct gen9 *gpu; /* the GPU */
+	struct gen9_part *part; /* its part of the GGTT */
+	unsigned long engines; /* engines that may have translations of the client in their TLBs */
+	/*
+	 * number of calls for which jobs must stay away from engines, and continue later, see
+	 * gen9_invalidate()
 	 */
 	atomic_t held;
-	/** @irqs: by engine; protected by gen9_engine.lock */
-	struct gen9_irqs irqs[GHYVI_ENGINES];
-	/** @rate_lock: protects the two members below. A leaf. */
-	spinlock_t rate_lock;
-	/** @invalidations: number of its invalidations in the tick @invalidations_tick */
+	struct gen9_irqs irqs[GHYVI_ENGINES]; /* by engine; protected by gen9_engine.lock */
+	spinlock_t rate_lock; /* protects the two members below. A leaf. */
+	/* number of its invalidations in the tick @invalidations_tick */
 	unsigned int invalidations;
-	/** @invalidations_tick: see @invalidations; of jiffies */
-	unsigned long invalidations_tick;
-	/** @share: number of pages of its client ranges; changes only while it has no window */
+	unsigned long invalidations_tick; /* see @invalidations; of jiffies */
+	/* number of pages of its client ranges; changes only while it has no window */
 	unsigned int share;
-	/**
-	 * @taken: number of pages of its windows that have addresses; protected by gen9.window_lock
-	 */
+	/* number of pages of its windows that have addresses; protected by gen9.window_lock */
 	unsigned int taken;
-	/** @cached: number of pages of its cached windows; as @taken */
-	unsigned int cached;
-	/** @address_waiters: threads of it that need addresses of cached windows; as @taken */
+	unsigned int cached; /* number of pages of its cached windows; as @taken */
+	/* threads of it that need addresses of cached windows; as @taken */
 	unsigned int address_waiters;
 };
 
-/**
+/*
  * struct gen9_jobs - jobs that a thread waits for until they have left their engines
  *
  * Those of @clients, or @job, or all that must leave.
  */
 struct gen9_jobs {
-	/** @clients: clients that are held; NULL: see @job */
-	struct ghyvi_pgpu_client *const *clients;
-	/** @nr_clients: number of elements of @clients */
-	unsigned int nr_clients;
-	/** @job: a job that ends when it has left; NULL: all jobs */
-	const struct ghyvi_job *job;
+	struct ghyvi_pgpu_client *const *clients; /* clients that are held; NULL: see @job */
+	unsigned int nr_clients; /* number of elements of @clients */
+	const struct ghyvi_job *job; /* a job that ends when it has left; NULL: all jobs */
 };
 
 static inline struct gen9 *gen9_of(struct ghyvi_pgpu_device *pgpu)

@@ -31,24 +31,22 @@
 /* Maximum number of table pages write-protected in one call. */
 #define GHYVI_PROTECT_BATCH 256u
 
-/**
+/*
  * struct ghyvi_tree - common state of the tables that only one root reaches; embedded in the root
  * @id: number exposed in tracepoints, from 1 on; 0 for gtt->shared_tree, whose tables are reached
  *	from several roots (scratch chains)
  * @relaxed: relaxed table pages; the next sync of this tree, or of all trees, compares them
- * @synced: number of syncs of this tree alone
  * @last_sync: ghyvi_gtt.syncs at the last of them; for gtt->shared_tree, at the last sync of all
  *	trees
- * @pages: shadow pages that only this root reaches
  * @refused: entries of those pages that were refused a table page (-ENOSPC) since the last time
  *	that such entries were retried
  */
 struct ghyvi_tree {
 	u64 id;
 	struct list_head relaxed;
-	u32 synced;
+	u32 synced; /* number of syncs of this tree alone */
 	u64 last_sync;
-	u32 pages;
+	u32 pages; /* shadow pages that only this root reaches */
 	u32 refused;
 };
 
@@ -234,47 +232,41 @@ struct ghyvi_root {
 	struct list_head lru; /* on gtt->root_lru; on gtt->dying_roots when refs is 0 */
 };
 
-/**
+/*
  * struct ghyvi_aperture - the pages of the aperture that may be mapped
  * @lock: protects @pages; nests in gtt->lock. A holder maps a page, so that no page is mapped after
  *	it was removed here.
- * @pages: GGTT page number -> host-physical page number
- * @count: number of elements in @pages; under gtt->lock
  * @first: the removed pages that the user may have mapped are in @first..@last, GGTT page numbers;
  *	none if @last < @first. Both under gtt->lock.
- * @last: see @first
  * @scratch: mapped where a GGTT entry maps nothing, or NULL; under gtt->lock. It is not the scratch
  *	page of engines, which no user may write.
  * @copy: mapped as the copied page of struct ghyvi_gtt_params, or NULL; under gtt->lock as the next
- * @original: its content when it was copied, or NULL
- * @copied: the guest page that it is a copy of, or NULL: none
  */
 struct ghyvi_aperture {
 	struct mutex lock;
-	struct xarray pages;
-	u32 count;
+	struct xarray pages; /* GGTT page number -> host-physical page number */
+	u32 count; /* number of elements in @pages; under gtt->lock */
 	u64 first;
-	u64 last;
+	u64 last; /* see @first */
 	void *scratch;
 	u64 *copy;
-	u64 *original;
-	u64 *copied;
+	u64 *original; /* its content when it was copied, or NULL */
+	u64 *copied; /* the guest page that it is a copy of, or NULL: none */
 };
 
 /* Pages of the GGTT table of the largest global address space, 4 GiB. */
 #define GHYVI_GGTT_TABLES_MAX 2048u
 
-/**
+/*
  * struct ghyvi_ggtt_map - protection of GGTT pages by mapping, see ggtt.c
  * @lock: nests inside gtt->lock and mmap_lock. Protects @written, and keeps it consistent with the
  *	mappings.
  * @written: one bit for each page that was mapped since it was unmapped last
- * @nr_unmapped: number of table pages with @unmapped set; protected by gtt->lock
  */
 struct ghyvi_ggtt_map {
 	struct mutex lock;
 	u64 written[GHYVI_GGTT_TABLES_MAX / 64];
-	u32 nr_unmapped;
+	u32 nr_unmapped; /* number of table pages with @unmapped set; protected by gtt->lock */
 };
 
 /*

@@ -10,20 +10,13 @@
 #include "page_track.h"
 #include "tracked.h"
 
-/**
+/*
  * struct ghyvi_vm - the binding of a vGPU to its VM.
- * @base: the hypervisor as the core sees it
- * @vdev: VFIO device of the vGPU
- * @reporter: target of messages about the guest
  * @kvm: the VM while bound, with a reference. Written only by bind and unbind; cleared under
  *	@vm_lock.
- * @events: callbacks; valid while bound
  * @node: in the VM's list of page trackers while bound
  * @tracked: pages for which this vGPU uses KVM's write tracking. Keeps KVM's counts balanced, and
  *	tells stores to these pages from those to pages of other trackers without a lock.
- * @trigger_lock: protects @trigger; irq-safe
- * @trigger: eventfd of the guest's interrupt, or NULL
- * @vm_lock: protects clearing of @kvm, and @memlock_until
  * @guard: refuses pins of memory that is being unmapped, and of a vGPU that is being closed
  * @strange_pins: number of consecutive pages that VFIO pinned, but for which KVM has no memory slot
  * @memlock_until: no pin is tried before this time (jiffies); 0: no limit. Also read without the
@@ -32,16 +25,16 @@
  *	then may write a line to the log
  */
 struct ghyvi_vm {
-	struct ghyvi_hv base;
-	struct vfio_device *vdev;
-	struct ghyvi_reporter *reporter;
+	struct ghyvi_hv base; /* the hypervisor as the core sees it */
+	struct vfio_device *vdev; /* VFIO device of the vGPU */
+	struct ghyvi_reporter *reporter; /* target of messages about the guest */
 	struct kvm *kvm;
-	struct ghyvi_kvm_events *events;
+	struct ghyvi_kvm_events *events; /* callbacks; valid while bound */
 	struct kvm_page_track_notifier_node node;
 	struct ghyvi_tracked tracked;
-	spinlock_t trigger_lock;
-	struct eventfd_ctx *trigger;
-	spinlock_t vm_lock;
+	spinlock_t trigger_lock; /* protects @trigger; irq-safe */
+	struct eventfd_ctx *trigger; /* eventfd of the guest's interrupt, or NULL */
+	spinlock_t vm_lock; /* protects clearing of @kvm, and @memlock_until */
 	struct ghyvi_guard guard;
 	atomic_t strange_pins;
 	unsigned long memlock_until;

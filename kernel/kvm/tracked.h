@@ -10,7 +10,7 @@
 #include <linux/types.h>
 #include <linux/xarray.h>
 
-/**
+/*
  * struct ghyvi_tracked - the tracked pages of one vGPU.
  * @users: maps a gfn to the number of users that protect the page, as an XArray value. A page can
  *	have several users: the guest may place BAR 0 over a table page. Written with @lock held;
@@ -23,7 +23,7 @@ struct ghyvi_tracked {
 	struct mutex lock;
 };
 
-/**
+/*
  * struct ghyvi_tracked_ops - operations on KVM's tracking; called with the lock held.
  * @add: start tracking the page. Returns false if it is not guest memory (any more).
  * @remove: stop tracking the page
@@ -33,66 +33,32 @@ struct ghyvi_tracked_ops {
 	void (*remove)(void *vm, u64 gfn);
 };
 
-/**
- * ghyvi_tracked_init() - initialize without tracked pages.
- * @tracked: object to initialize
- */
 void ghyvi_tracked_init(struct ghyvi_tracked *tracked);
-/**
- * ghyvi_tracked_fini() - free the resources of @tracked.
- * @tracked: object without tracked pages
- */
+/* It has no tracked pages. */
 void ghyvi_tracked_fini(struct ghyvi_tracked *tracked);
 
-/**
- * ghyvi_tracked_has() - test whether any user protects a page.
- * @tracked: tracked pages
- * @gfn: page to test
- *
- * Context: any.
- * Return: true if the page has users.
- */
+/* Test whether any user protects a page. Any context. */
 static inline bool ghyvi_tracked_has(struct ghyvi_tracked *tracked, u64 gfn)
 {
 	return xa_load(&tracked->users, gfn);
 }
 
-/**
- * ghyvi_tracked_get() - add one user to each of several pages.
- * @tracked: tracked pages
- * @ops: @add is called for each page that had no user
- * @vm: first argument of @ops
- * @gfns: the pages
- * @count: number of pages
- *
- * Context: may sleep.
- * Return: the number of pages, from the first on, that got a user. It is less than @count if the
- * next page is not guest memory, or for lack of memory.
+/*
+ * Add one user to each of @count pages. @vm: first argument of @ops, whose @add is called for each
+ * page that had no user. May sleep. Returns the number of pages, from the first on, that got a
+ * user. It is less than @count if the next page is not guest memory, or for lack of memory.
  */
 unsigned int ghyvi_tracked_get(struct ghyvi_tracked *tracked, const struct ghyvi_tracked_ops *ops,
 			       void *vm, const u64 *gfns, unsigned int count);
-/**
- * ghyvi_tracked_put() - remove one user from each of several pages.
- * @tracked: tracked pages
- * @ops: @remove is called for each page that lost its last user
- * @vm: first argument of @ops
- * @gfns: the pages; those without users are ignored
- * @count: number of pages
- *
- * Context: may sleep.
+/*
+ * Remove one user from each; pages without users are ignored. @remove is called for each page that
+ * lost its last user. May sleep.
  */
 void ghyvi_tracked_put(struct ghyvi_tracked *tracked, const struct ghyvi_tracked_ops *ops, void *vm,
 		       const u64 *gfns, unsigned int count);
-/**
- * ghyvi_tracked_drop() - remove all users of a range of pages, because their memory is removed.
- * @tracked: tracked pages
- * @ops: @remove is called for each page that had users
- * @vm: first argument of @ops
- * @gfn: first page
- * @last: last page
- *
- * Context: may sleep.
- * Return: the number of pages that had users.
+/*
+ * Remove all users of the pages [@gfn, @last], because their memory is removed. @remove is called
+ * for each page that had users. May sleep. Returns the number of these.
  */
 unsigned long ghyvi_tracked_drop(struct ghyvi_tracked *tracked, const struct ghyvi_tracked_ops *ops,
 				 void *vm, u64 gfn, u64 last);

@@ -23,48 +23,40 @@ enum workload_state {
 
 #define SCHED_CAP_PARTS 128
 
-/**
- * struct sched_cap - GPU time that a capped vGPU received on one engine; see cap.c
- */
+/* struct sched_cap - GPU time that a capped vGPU received on one engine; see cap.c */
 struct sched_cap {
-	/** @part_ns: length of one part of the bandwidth window; 0: no window was set yet */
-	u32 part_ns;
-	/** @latest: number of the latest part; part 0 begins at time 0 of the clock */
-	u64 latest;
-	/**
-	 * @paid_until: time in ns from which the GPU time received so far does not exceed the
-	 * cap's long-term share
+	u32 part_ns; /* length of one part of the bandwidth window; 0: no window was set yet */
+	u64 latest; /* number of the latest part; part 0 begins at time 0 of the clock */
+	/*
+	 * time in ns from which the GPU time received so far does not exceed the cap's long-term
+	 * share
 	 */
 	u64 paid_until;
-	/** @parts: the latest SCHED_CAP_PARTS parts; part n is at index n % SCHED_CAP_PARTS */
+	/* the latest SCHED_CAP_PARTS parts; part n is at index n % SCHED_CAP_PARTS */
 	struct sched_cap_part {
 		u32 used_ns; /* GPU time received in this part */
 		u32 end_ns; /* when the last use in this part ended, from the start of the part */
 	} parts[SCHED_CAP_PARTS];
 };
 
-/**
+/*
  * struct sched_rq - the run queue of one vGPU on one engine
  *
  * The engine's lock protects all members.
  */
 struct sched_rq {
-	/** @entity: the vGPU */
-	struct ghyvi_sched_entity *entity;
-	/** @queue: QUEUED workloads, in order of submission */
-	struct list_head queue;
-	/** @ready: entry in engine->ready; linked while @queue is not empty */
-	struct list_head ready;
-	/**
-	 * @link: entry in engine->rqs; linked since the first submission. The policy chooses the
-	 * order of that list.
+	struct ghyvi_sched_entity *entity; /* the vGPU */
+	struct list_head queue; /* QUEUED workloads, in order of submission */
+	struct list_head ready; /* entry in engine->ready; linked while @queue is not empty */
+	/*
+	 * entry in engine->rqs; linked since the first submission. The policy chooses the order of
+	 * that list.
 	 */
 	struct list_head link;
-	/** @enqueued: @queue is not empty, and none of its workloads owns the engine */
-	bool enqueued;
-	/** @stop: cancels the job of this run queue's workload that ignored a preemption request */
+	bool enqueued; /* @queue is not empty, and none of its workloads owns the engine */
+	/* cancels the job of this run queue's workload that ignored a preemption request */
 	struct work_struct stop;
-	/** @fair: state of the policy "fair"; zeroed when the policy is switched */
+	/* state of the policy "fair"; zeroed when the policy is switched */
 	struct {
 		struct rb_node by_rank; /* in engine->fair.by_rank, or in .throttled */
 		struct rb_node by_vtime; /* in engine->fair.by_vtime, unless @throttled */
@@ -83,7 +75,7 @@ struct sched_rq {
 		u64 eligible_at; /* when the cap allows it to run; valid while enqueued */
 		struct sched_cap cap;
 	} fair;
-	/** @budget: state of the policies "credit" and "band"; zeroed as @fair is */
+	/* state of the policies "credit" and "band"; zeroed as @fair is */
 	struct {
 		s64 left_ns;
 		u64 used_ns; /* GPU time in the current accounting window */
@@ -91,81 +83,59 @@ struct sched_rq {
 	} budget;
 };
 
-/**
- * struct ghyvi_sched_entity - a vGPU, with one run queue per engine
- */
+/* struct ghyvi_sched_entity - a vGPU, with one run queue per engine */
 struct ghyvi_sched_entity {
-	/** @sched: the scheduler of the vGPU's pGPU */
-	struct ghyvi_sched *sched;
-	/** @stats: the vGPU's counters, or NULL */
-	struct ghyvi_stats *stats;
-	/** @reporter: for reports and tracepoints, or NULL */
-	struct ghyvi_reporter *reporter;
-	/** @knobs: written with all engines' locks held, read with any one of them */
+	struct ghyvi_sched *sched; /* the scheduler of the vGPU's pGPU */
+	struct ghyvi_stats *stats; /* the vGPU's counters, or NULL */
+	struct ghyvi_reporter *reporter; /* for reports and tracepoints, or NULL */
+	/* written with all engines' locks held, read with any one of them */
 	struct ghyvi_sched_knobs knobs;
-	/**
-	 * @workers: run the work items of the vGPU's workloads, which wait for its guest's memory
-	 * and locks. NULL on a caller's clock.
+	/*
+	 * run the work items of the vGPU's workloads, which wait for its guest's memory and locks.
+	 * NULL on a caller's clock.
 	 */
 	struct workqueue_struct *workers;
-	/** @rqs: by engine */
-	struct sched_rq rqs[GHYVI_ENGINES];
+	struct sched_rq rqs[GHYVI_ENGINES]; /* by engine */
 };
 
-/**
- * struct sched_engine - an engine and its run queues
- */
+/* struct sched_engine - an engine and its run queues */
 struct sched_engine {
-	/** @sched: the scheduler */
-	struct ghyvi_sched *sched;
-	/** @id: which engine */
-	enum ghyvi_engine_id id;
-	/**
-	 * @lock: protects all members below, the run queues of this engine, and the states of their
+	struct ghyvi_sched *sched; /* the scheduler */
+	enum ghyvi_engine_id id; /* which engine */
+	/*
+	 * protects all members below, the run queues of this engine, and the states of their
 	 * workloads
 	 */
 	spinlock_t lock;
-	/** @policy: the policy */
-	const struct sched_policy *policy;
-	/** @rqs: run queues that ever had a workload, in the order that the policy chooses */
+	const struct sched_policy *policy; /* the policy */
+	/* run queues that ever had a workload, in the order that the policy chooses */
 	struct list_head rqs;
-	/** @ready: run queues with QUEUED workloads */
-	struct list_head ready;
-	/** @order: all QUEUED workloads, in order of arrival */
-	struct list_head order;
-	/** @nr_enqueued: number of enqueued run queues (@enqueued of struct sched_rq) */
-	unsigned int nr_enqueued;
-	/** @current_workload: owns the engine; NULL: the engine is free */
-	struct ghyvi_workload *current_workload;
-	/** @staged: given to the pGPU behind the current workload; see core.c */
+	struct list_head ready; /* run queues with QUEUED workloads */
+	struct list_head order; /* all QUEUED workloads, in order of arrival */
+	unsigned int nr_enqueued; /* number of enqueued run queues (@enqueued of struct sched_rq) */
+	struct ghyvi_workload *current_workload; /* owns the engine; NULL: the engine is free */
+	/* given to the pGPU behind the current workload; see core.c */
 	struct ghyvi_workload *staged;
-	/** @last: run queue of the workload that owned the engine last, or NULL */
-	struct sched_rq *last;
-	/** @started_ns: when the current workload got the engine */
-	u64 started_ns;
-	/** @charged_ns: GPU time of the current workload that is charged already; see rq.c */
-	u64 charged_ns;
-	/** @preempt_requested_ns: time of the preemption request; 0: none */
-	u64 preempt_requested_ns;
-	/**
-	 * @contended_since_ns: since when the current workload has to yield to other vGPUs;
-	 * preempt_timeout_us counts from here. 0: it need not, but its cap may be used up.
+	struct sched_rq *last; /* run queue of the workload that owned the engine last, or NULL */
+	u64 started_ns; /* when the current workload got the engine */
+	u64 charged_ns; /* GPU time of the current workload that is charged already; see rq.c */
+	u64 preempt_requested_ns; /* time of the preemption request; 0: none */
+	/*
+	 * since when the current workload has to yield to other vGPUs; preempt_timeout_us counts
+	 * from here. 0: it need not, but its cap may be used up.
 	 */
 	u64 contended_since_ns;
-	/** @contended_waited_ns: for how long the current job had waited at @contended_since_ns */
+	/* for how long the current job had waited at @contended_since_ns */
 	u64 contended_waited_ns;
-	/** @armed: when the clock was told to call ghyvi_sched_timer() */
-	u64 armed;
-	/** @next_tick: time of the policy's next tick */
-	u64 next_tick;
-	/**
-	 * @stopping: a thread is in the backend's cancel() with the current workload. job_done()
-	 * waits for that thread, so that the workload stays valid.
+	u64 armed; /* when the clock was told to call ghyvi_sched_timer() */
+	u64 next_tick; /* time of the policy's next tick */
+	/*
+	 * a thread is in the backend's cancel() with the current workload. job_done() waits for
+	 * that thread, so that the workload stays valid.
 	 */
 	bool stopping;
-	/** @stopped: wait queue for @stopping to become false */
-	wait_queue_head_t stopped;
-	/** @fair: state of the policy "fair" */
+	wait_queue_head_t stopped; /* wait queue for @stopping to become false */
+	/* state of the policy "fair" */
 	struct {
 		u64 vtime; /* minimum virtual time of the active vGPUs; never decreases */
 		struct rb_root_cached by_rank, by_vtime; /* enqueued and not throttled */
@@ -173,7 +143,7 @@ struct sched_engine {
 		struct list_head anticipated; /* anticipated run queues */
 		struct sched_cap old_cap; /* for a change of the window; too large for the stack */
 	} fair;
-	/** @budget: state of the policies "credit" and "band" */
+	/* state of the policies "credit" and "band" */
 	struct {
 		u64 window_start;
 		u64 wait_until; /* end of the idle period; 0: the engine does not idle */
@@ -182,101 +152,91 @@ struct sched_engine {
 	} budget;
 };
 
-/**
- * struct ghyvi_sched - the scheduler of one pGPU
- */
+/* struct ghyvi_sched - the scheduler of one pGPU */
 struct ghyvi_sched {
-	/** @pgpu: the pGPU */
-	struct ghyvi_pgpu_device *pgpu;
-	/** @ops: operations of @pgpu */
-	const struct ghyvi_pgpu_ops *ops;
-	/** @clock: source of time and of timer calls */
-	struct ghyvi_sched_clock *clock;
-	/**
-	 * @has_workers: work items call complete() and cancel(), in a workqueue of each entity.
-	 * False on a caller's clock: the calling threads do.
+	struct ghyvi_pgpu_device *pgpu; /* the pGPU */
+	const struct ghyvi_pgpu_ops *ops; /* operations of @pgpu */
+	struct ghyvi_sched_clock *clock; /* source of time and of timer calls */
+	/*
+	 * work items call complete() and cancel(), in a workqueue of each entity. False on a
+	 * caller's clock: the calling threads do.
 	 */
 	bool has_workers;
-	/**
-	 * @active_calls: number of threads that execute scheduler code and may still do so after
-	 * the owner saw its last complete(). ghyvi_sched_destroy() waits for 0.
+	/*
+	 * number of threads that execute scheduler code and may still do so after the owner saw its
+	 * last complete(). ghyvi_sched_destroy() waits for 0.
 	 */
 	atomic_t active_calls;
-	/** @stages: the pGPU takes more than one job per engine */
-	bool stages;
-	/** @policy_lock: outermost lock; serialises changes of the policy */
-	struct mutex policy_lock;
-	/** @settings: written with all engines' locks held, read with any one of them */
+	bool stages; /* the pGPU takes more than one job per engine */
+	struct mutex policy_lock; /* outermost lock; serialises changes of the policy */
+	/* written with all engines' locks held, read with any one of them */
 	struct ghyvi_sched_settings settings;
-	/** @anon_entity: anonymous entity, charged for workloads without owner */
+	/* anonymous entity, charged for workloads without owner */
 	struct ghyvi_sched_entity *anon_entity;
-	/** @engines: by id */
-	struct sched_engine engines[GHYVI_ENGINES];
+	struct sched_engine engines[GHYVI_ENGINES]; /* by id */
 };
 
-/**
+/*
  * struct sched_policy - the decisions of a policy
  *
  * Each operation is called with the engine's lock held. Operations that are described as optional
  * may be NULL.
  */
 struct sched_policy {
-	/** @name: as in sysfs */
-	const char *name;
-	/** @tick_ns: period of @tick */
-	u64 tick_ns;
-	/**
-	 * @tick: optional; called once for each period that elapsed, before the next decision. An
-	 * idle engine needs no timer for that.
+	const char *name; /* as in sysfs */
+	u64 tick_ns; /* period of @tick */
+	/*
+	 * optional; called once for each period that elapsed, before the next decision. An idle
+	 * engine needs no timer for that.
 	 */
 	void (*tick)(struct sched_engine *engine, u64 now);
-	/**
-	 * @on_arrival: optional; a workload was added to @rq. @woke: @rq had no workload QUEUED
-	 * or running before.
+	/*
+	 * optional; a workload was added to @rq. @woke: @rq had no workload QUEUED or running
+	 * before.
 	 */
 	void (*on_arrival)(struct sched_engine *engine, struct sched_rq *rq, bool woke, u64 now);
-	/**
-	 * @on_complete: optional; a workload of @rq released the engine after @busy_ns of GPU
-	 * time, which is charged already (0: it did not start). @preempted: the workload will be
-	 * queued again at once.
+	/*
+	 * optional; a workload of @rq released the engine after @busy_ns of GPU time, which is
+	 * charged already (0: it did not start). @preempted: the workload will be queued again at
+	 * once.
 	 */
 	void (*on_complete)(struct sched_engine *engine, struct sched_rq *rq, u64 busy_ns,
 			    bool preempted, u64 now);
-	/**
-	 * @charge: optional; charge @rq for @ns of GPU time, or of preparation. A negative @ns is
-	 * a refund. @rq is not enqueued during the call.
+	/*
+	 * optional; charge @rq for @ns of GPU time, or of preparation. A negative @ns is a refund.
+	 * @rq is not enqueued during the call.
 	 */
 	void (*charge)(struct sched_rq *rq, s64 ns);
-	/** @place: optional; @rq, which is idle, is charged next: its idle time must not pay */
+	/* optional; @rq, which is idle, is charged next: its idle time must not pay */
 	void (*place)(struct sched_engine *engine, struct sched_rq *rq, u64 now);
-	/** @ran: optional; called after @charge, but for GPU time only, received until @now */
+	/* optional; called after @charge, but for GPU time only, received until @now */
 	void (*ran)(struct sched_engine *engine, struct sched_rq *rq, s64 ns, u64 now);
-	/** @enqueue: optional; enqueue @rq; after @on_arrival or @on_complete if one is due */
+	/* optional; enqueue @rq; after @on_arrival or @on_complete if one is due */
 	void (*enqueue)(struct sched_engine *engine, struct sched_rq *rq, u64 now);
-	/**
-	 * @dequeue: optional; dequeue @rq. The keys of an enqueued run queue never change: a change
-	 * is bracketed by @dequeue and @enqueue.
+	/*
+	 * optional; dequeue @rq. The keys of an enqueued run queue never change: a change is
+	 * bracketed by @dequeue and @enqueue.
 	 */
 	void (*dequeue)(struct sched_engine *engine, struct sched_rq *rq);
-	/**
-	 * @pick_next: pick the next run queue; the engine is free, and at least one run queue is
-	 * enqueued. NULL: keep the engine idle until *@until, or until the next event.
+	/*
+	 * pick the next run queue; the engine is free, and at least one run queue is enqueued.
+	 * NULL: keep the engine idle until *@until, or until the next event.
 	 */
 	struct sched_rq *(*pick_next)(struct sched_engine *engine, u64 now, u64 *until);
-	/** @peek_next: the enqueued run queue that @pick_next is expected to pick, or NULL */
+	/* the enqueued run queue that @pick_next is expected to pick, or NULL */
 	struct sched_rq *(*peek_next)(struct sched_engine *engine);
-	/**
-	 * @yield_at: optional; when the running vGPU should yield to the enqueued ones. If NULL,
-	 * it should yield after the longer of timeslice and preempt_timeout, and never if
-	 * preempt_timeout_us is 0.
+	/*
+	 * optional; when the running vGPU should yield to the enqueued ones. If NULL, it should
+	 * yield after the longer of timeslice and preempt_timeout, and never if preempt_timeout_us
+	 * is 0.
 	 */
 	u64 (*yield_at)(struct sched_engine *engine, struct sched_rq *rq, u64 now);
-	/**
-	 * @used_up_at: optional; when the cap of the running vGPU is used up. Then it is preempted
-	 * also if no other vGPU is enqueued. NULL: never.
+	/*
+	 * optional; when the cap of the running vGPU is used up. Then it is preempted also if no
+	 * other vGPU is enqueued. NULL: never.
 	 */
 	u64 (*used_up_at)(struct sched_engine *engine, struct sched_rq *rq, u64 now);
-	/** @remove: optional; drop all references to @rq, which is about to be freed */
+	/* optional; drop all references to @rq, which is about to be freed */
 	void (*remove)(struct sched_engine *engine, struct sched_rq *rq);
 };
 

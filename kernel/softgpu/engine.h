@@ -117,67 +117,45 @@ struct softgpu_client {
 	bool told; /* RCS: the report about commands without effect has been made */
 };
 
-/**
- * struct softgpu_blt_setup - operands that XY_SETUP_BLT and its like keep for later blits
- * @header: dword 0 of the command
- * @br13: dword 1: raster operation, depth, pitch
- * @clip: upper left and lower right corner of the clip rectangle
- * @dst: address of the destination
- * @colors: background and foreground
- * @pattern: address of a color pattern, or the bits of a mono pattern
- */
+/* struct softgpu_blt_setup - operands that XY_SETUP_BLT and its like keep for later blits */
 struct softgpu_blt_setup {
-	u32 header;
-	u32 br13;
-	u32 clip[2];
-	u32 dst[2];
-	u32 colors[2];
-	u32 pattern[2];
+	u32 header; /* dword 0 of the command */
+	u32 br13; /* dword 1: raster operation, depth, pitch */
+	u32 clip[2]; /* upper left and lower right corner of the clip rectangle */
+	u32 dst[2]; /* address of the destination */
+	u32 colors[2]; /* background and foreground */
+	u32 pattern[2]; /* address of a color pattern, or the bits of a mono pattern */
 };
 
-/**
+/*
  * struct softgpu_job - softgpu's part of a job; protected by softgpu_engine.lock.
- * @state: JOB_QUEUED, JOB_RUNNING or JOB_LEAVING (engine.c)
- * @tail: the last ring tail that the core gave
- * @known_tail: the ring tail that the engine knew when the job was preempted
- * @stop: the core has cancelled the job
- * @preempt: the core has requested that the job stops before its next command
- * @since_ns: when the time that counts against the budget began
- * @begun: the job has run before; the members below are valid
- * @spent_ns: time on the engine that counts against the budget, up to the preemption
- * @level: number of valid elements of @batches
- * @indirect: @batches[0] is the indirect context batch
  * @rows: rows of the blit at the position that are done; belongs to the engine's thread
- * @groups: thread groups of the dispatch at the position that have ended; as @rows
  * @group: the one in which the dispatch gave way, NULL: none; as @rows. See workers.h
- * @group_missing: job_load() has returned 1
- * @given_up: a worker may still execute a dispatch of the job, which has ended
  * @batches: position in each batch at the preemption; @address is that of the next command
  * @setup: operands of later blits; belongs to the engine's thread while the job runs
- * @noop: MI_SET_PREDICATE turns the commands of the batch into MI_NOOP; as @setup
  */
 struct softgpu_job {
-	int state;
-	u32 tail;
-	u32 known_tail;
-	bool stop;
-	bool preempt;
-	u64 since_ns;
-	bool begun;
-	u64 spent_ns;
-	unsigned int level;
-	bool indirect;
+	int state; /* JOB_QUEUED, JOB_RUNNING or JOB_LEAVING (engine.c) */
+	u32 tail; /* the last ring tail that the core gave */
+	u32 known_tail; /* the ring tail that the engine knew when the job was preempted */
+	bool stop; /* the core has cancelled the job */
+	bool preempt; /* the core has requested that the job stops before its next command */
+	u64 since_ns; /* when the time that counts against the budget began */
+	bool begun; /* the job has run before; the members below are valid */
+	u64 spent_ns; /* time on the engine that counts against the budget, up to the preemption */
+	unsigned int level; /* number of valid elements of @batches */
+	bool indirect; /* @batches[0] is the indirect context batch */
 	u32 rows;
-	u64 groups;
+	u64 groups; /* thread groups of the dispatch at the position that have ended; as @rows */
 	struct softgpu_group *group;
-	bool group_missing;
-	bool given_up;
+	bool group_missing; /* job_load() has returned 1 */
+	bool given_up; /* a worker may still execute a dispatch of the job, which has ended */
 	struct {
 		u64 address;
 		bool ggtt;
 	} batches[GHYVI_BATCH_LEVELS];
 	struct softgpu_blt_setup setup;
-	bool noop;
+	bool noop; /* MI_SET_PREDICATE turns the commands of the batch into MI_NOOP; as @setup */
 };
 
 static inline struct softgpu_job *softgpu_job(const struct ghyvi_job *job)
@@ -309,15 +287,7 @@ static inline u64 softgpu_gpr(const struct softgpu_engine *engine, unsigned int 
 	return (u64)engine->gpr[2 * gpr + 1] << 32 | engine->gpr[2 * gpr];
 }
 
-/* error.c */
-/**
- * softgpu_error() - report why the job must end at the current command.
- * @engine: engine of the calling thread
- * @format: format string, without a newline
- * @...: arguments of @format
- *
- * Return: SOFTGPU_ERROR.
- */
+/* error.c: report why the job must end at the current command. Returns SOFTGPU_ERROR. */
 __printf(2, 3) int softgpu_error(struct softgpu_engine *engine, const char *format, ...);
 
 /* clock.c */
@@ -329,75 +299,38 @@ u64 softgpu_engine_timestamp(const struct softgpu_engine *engine);
 u32 softgpu_context_timestamp(const struct softgpu_engine *engine);
 
 /* slice.c */
-/**
- * softgpu_access_begin() - begin a slice: take the access mutex and flush the TLB if it is stale.
- * @engine: engine of the calling thread
- *
- * Context: may sleep.
- */
+/* Begin a slice: take the access mutex, and flush the TLB if it is stale. May sleep. */
 void softgpu_access_begin(struct softgpu_engine *engine);
-/**
- * softgpu_access_end() - end a slice: update the engine's registers and drop the access mutex.
- * @engine: engine of the calling thread
- *
- * Context: the access mutex is held.
- */
+/* End a slice: update the engine's registers, and drop the access mutex. */
 void softgpu_access_end(struct softgpu_engine *engine);
-/**
- * softgpu_raise() - raise the events of the commands so far.
- * @engine: engine of the calling thread
- *
- * Commands set their events in engine->events. They are raised when the engine begins to wait, and
- * at the end of each slice. What the job has at its end is raised with its completion.
- *
- * Context: any.
+/*
+ * Raise the events of the commands so far. Commands set their events in engine->events. They are
+ * raised when the engine begins to wait, and at the end of each slice. What the job has at its end
+ * is raised with its completion.
  */
 void softgpu_raise(struct softgpu_engine *engine);
-/**
- * softgpu_decide() - decide, at a position that can be saved, whether the job ends there.
- * @engine: engine of the calling thread
- *
- * Return: as softgpu_checkpoint().
+/*
+ * Decide, at a position that can be saved, whether the job ends there. Returns as
+ * softgpu_checkpoint().
  */
 int softgpu_decide(struct softgpu_engine *engine);
-/**
- * softgpu_checkpoint() - end the slice and begin a new one, where the position can be saved.
- * @engine: engine of the calling thread
- *
- * Context: the access mutex is held, and dropped meanwhile; may sleep.
- * Return: SOFTGPU_OK; SOFTGPU_CANCELLED, SOFTGPU_ERROR (GPU time used up) or SOFTGPU_PREEMPTED when
- * the job must end.
+/*
+ * End the slice and begin a new one, where the position can be saved. The access mutex is held, and
+ * dropped meanwhile; may sleep. Returns SOFTGPU_OK; SOFTGPU_CANCELLED, SOFTGPU_ERROR (GPU time used
+ * up) or SOFTGPU_PREEMPTED when the job must end.
  */
 int softgpu_checkpoint(struct softgpu_engine *engine);
-/**
- * softgpu_yield() - end the slice and begin a new one, within a command.
- * @engine: engine of the calling thread
- *
- * Context: the access mutex is held, and dropped meanwhile; may sleep.
- * Return: SOFTGPU_OK; SOFTGPU_CANCELLED or SOFTGPU_ERROR (GPU time used up) when the job must end.
- */
+/* The same within a command: does not return SOFTGPU_PREEMPTED. */
 int softgpu_yield(struct softgpu_engine *engine);
-/**
- * softgpu_spend() - account data moved by a command, and yield when the slice is used up.
- * @engine: engine of the calling thread
- * @bytes: amount of data
- *
- * Context: as softgpu_yield().
- * Return: as softgpu_yield().
- */
+/* Account data moved by a command, and yield when the slice is used up; as softgpu_yield(). */
 static inline int softgpu_spend(struct softgpu_engine *engine, u32 bytes)
 {
 	engine->bytes_left -= bytes;
 	return likely(engine->bytes_left > 0) ? SOFTGPU_OK : softgpu_yield(engine);
 }
 
-/**
- * softgpu_part_done() - account a part of a command after which the position can be saved.
- * @engine: engine of the calling thread
- * @bytes: amount of data
- *
- * Context: as softgpu_checkpoint().
- * Return: as softgpu_checkpoint().
+/*
+ * Account a part of a command after which the position can be saved; as softgpu_checkpoint().
  */
 static inline int softgpu_part_done(struct softgpu_engine *engine, u32 bytes)
 {
@@ -405,12 +338,7 @@ static inline int softgpu_part_done(struct softgpu_engine *engine, u32 bytes)
 	return likely(engine->bytes_left > 0) ? SOFTGPU_OK : softgpu_checkpoint(engine);
 }
 
-/**
- * softgpu_tlb_reset() - drop all cached state of the previous job, which may be another client's.
- * @engine: engine of the calling thread
- *
- * Context: the access mutex is held.
- */
+/* Drop all cached state of the previous job, which may be another client's. */
 void softgpu_tlb_reset(struct softgpu_engine *engine);
 /* Drop all cached translations. */
 void softgpu_tlb_flush(struct softgpu_engine *engine);
@@ -426,12 +354,9 @@ int softgpu_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u
 void softgpu_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 void softgpu_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 bool softgpu_done_may_wait(struct ghyvi_pgpu_device *pgpu, enum ghyvi_engine_id id);
-/**
- * softgpu_engine_work() - execute the engine's job in the calling thread and return it to the core.
- * @engine: engine to work for; no other thread works for it
- *
- * Context: may sleep; calls done() of the job without a lock held.
- * Return: false if the engine has no job.
+/*
+ * Execute the engine's job in the calling thread, and return it to the core. No other thread works
+ * for the engine. May sleep; calls done() without a lock. Returns false if there is no job.
  */
 bool softgpu_engine_work(struct softgpu_engine *engine);
 
@@ -453,13 +378,10 @@ static inline struct softgpu_stream *softgpu_stream(struct softgpu_engine *engin
 	return &engine->streams[engine->level];
 }
 
-/**
- * softgpu_check_command() - test whether the client's generation has the command in engine->packet.
- * @engine: engine of the calling thread
- * @type: what the report calls it before "command": "MI ", or ""
- *
- * Context: the access mutex is held.
- * Return: a value of enum softgpu_cs_status; an error also if its length is not one of the tables'.
+/*
+ * Test whether the client's generation has the command in engine->packet, with a length that the
+ * tables allow. @type: what the report calls it before "command": "MI ", or "". Returns SOFTGPU_OK
+ * or SOFTGPU_ERROR.
  */
 int softgpu_check_command(struct softgpu_engine *engine, const char *type);
 
@@ -503,24 +425,15 @@ static inline bool softgpu_is_pipe_control(const struct ghyvi_command *command)
 	return command && command->check == GHYVI_CHECK_PIPE_CONTROL;
 }
 
-/* packet.c */
-/**
- * softgpu_packet_skipped() - test whether a packet has no effect, so that its body need not be
- * fetched.
- * @command: result of ghyvi_command_find() for @header; may be NULL
- * @header: first dword of the packet
- *
- * Return: true if only the length of the packet matters.
+/*
+ * packet.c: whether a packet has no effect, so that only its length matters, and its body need not
+ * be fetched. @command: result of ghyvi_command_find() for @header; may be NULL
  */
 bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header);
 
-/* commands.c: dispatch of commands */
-/**
- * softgpu_command() - execute the command in engine->packet.
- * @engine: engine of the calling thread
- *
- * Context: the access mutex is held; may be dropped meanwhile.
- * Return: a value of enum softgpu_cs_status.
+/*
+ * commands.c: execute the command in engine->packet. The access mutex is held; it may be dropped
+ * meanwhile. Returns a value of enum softgpu_cs_status.
  */
 int softgpu_command(struct softgpu_engine *engine);
 
@@ -591,18 +504,11 @@ static inline void softgpu_note_access(struct softgpu_engine *engine,
 }
 #endif
 
-/**
- * softgpu_map() - get a pointer to guest memory.
- * @engine: engine of the calling thread
- * @space: address space of @address
- * @address: graphics address
- * @write: the caller writes through @pointer
- * @pointer: set to the byte at @address, valid up to the end of its page and of the slice, or to
- *	NULL if @write is true and the page drops writes
- *
- * Context: the access mutex is held. In nested jobs it may be dropped and retaken, which ends the
+/*
+ * Get a pointer to guest memory. @write: the caller writes through it. @pointer: set to the byte at
+ * @address, valid up to the end of its page and of the slice, or to NULL if @write is true and the
+ * page drops writes. In nested jobs the access mutex may be dropped and retaken, which ends the
  * slice.
- * Return: SOFTGPU_OK, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
  */
 static inline int softgpu_map(struct softgpu_engine *engine, enum softgpu_space space, u64 address,
 			      bool write, u8 **pointer)
@@ -633,18 +539,10 @@ static inline int softgpu_map(struct softgpu_engine *engine, enum softgpu_space 
 	return 0;
 }
 
-/**
- * softgpu_contiguous() - test how far memory is contiguous behind the page of an address.
- * @engine: engine of the calling thread
- * @address: PPGTT address
- * @pointer: result of softgpu_map() for @address and @write; not NULL
- * @bytes: upper limit
- * @write: as for softgpu_map()
- *
- * The range may end earlier: at the latest with the region of a level-1 table.
- *
- * Context: the access mutex is held.
- * Return: number of bytes that are valid at @pointer, at most @bytes.
+/*
+ * Returns the number of bytes, at most @bytes, that are valid at @pointer, the result of
+ * softgpu_map() for PPGTT address @address and @write; not NULL. The range ends at the latest with
+ * the region of a level-1 table.
  */
 u32 softgpu_contiguous(struct softgpu_engine *engine, u64 address, const u8 *pointer, u32 bytes,
 		       bool write);
@@ -682,22 +580,11 @@ int softgpu_write64(struct softgpu_engine *engine, enum softgpu_space space, u64
 		    u64 value);
 
 /* client.c: clients and the ownership of host pages */
-/**
- * softgpu_owners_find() - find the ownership record of a host page.
- * @client: client to look up
- * @hpa: host address of the page
- *
- * Context: any.
- * Return: the record; NULL if the client owns no page that it describes.
- */
+/* The ownership record of a host page; NULL: the client owns no page that it describes. */
 struct softgpu_owners *softgpu_owners_find(struct softgpu_client *client, u64 hpa);
-/**
- * softgpu_owners_kind() - get the kind of a host page.
- * @owners: result of softgpu_owners_find(); may be NULL
- * @hpa: host address of the page
- *
- * Context: any.
- * Return: enum ghyvi_page_kind, or -ENOENT if the client does not own the page.
+/*
+ * Returns enum ghyvi_page_kind of a host page, or -ENOENT if the client does not own it. @owners:
+ * result of softgpu_owners_find()
  */
 int softgpu_owners_kind(const struct softgpu_owners *owners, u64 hpa);
 /* Operations of struct ghyvi_pgpu_ops. */

@@ -7,19 +7,12 @@
 
 #define SOFTGPU_PCI_SLOTS 32
 
-/**
- * softgpu_bus_create() - create the bus and its functions, and bind their drivers.
- * @count: number of functions, 1..SOFTGPU_PCI_SLOTS
- *
- * Context: may sleep.
- * Return: 0; -ENOSPC (no free PCI domain); -ENOMEM; another errno of pci_scan_root_bus_bridge().
+/*
+ * Create the bus and @count functions, 1..SOFTGPU_PCI_SLOTS, and bind their drivers. May sleep.
+ * Returns 0; -ENOSPC (no free PCI domain); -ENOMEM; another errno of pci_scan_root_bus_bridge().
  */
 int softgpu_bus_create(unsigned int count);
-/**
- * softgpu_bus_destroy() - unbind the drivers and remove the functions and the bus.
- *
- * Context: may sleep.
- */
+/* Unbind the drivers, and remove the functions and the bus. May sleep. */
 void softgpu_bus_destroy(void);
 
 #endif

@@ -11,27 +11,14 @@ struct softgpu;
 
 extern const struct ghyvi_pgpu_ops softgpu_ops;
 
-/**
- * softgpu_create() - create a software pGPU and start its engines, one thread each.
- *
- * Context: may sleep.
- * Return: the pGPU; ERR_PTR(-ENOMEM); ERR_PTR of another errno of kthread_run().
+/*
+ * Create a software pGPU and start its engines, one thread each. May sleep. Returns the pGPU,
+ * ERR_PTR(-ENOMEM), or ERR_PTR of another errno of kthread_run().
  */
 struct softgpu *softgpu_create(void);
-/**
- * softgpu_device() - get a software pGPU as the core sees it.
- * @gpu: pGPU
- *
- * Context: any.
- * Return: the first argument of softgpu_ops.
- */
+/* The pGPU as the core sees it: the first argument of softgpu_ops. */
 struct ghyvi_pgpu_device *softgpu_device(struct softgpu *gpu);
-/**
- * softgpu_destroy() - stop the engines and free a software pGPU.
- * @gpu: pGPU without clients
- *
- * Context: may sleep.
- */
+/* Stop the engines and free a software pGPU without clients. May sleep. */
 void softgpu_destroy(struct softgpu *gpu);
 
 #endif

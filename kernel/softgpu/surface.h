@@ -28,147 +28,69 @@ struct softgpu_surface {
 	enum softgpu_tiling tiling;
 };
 
-/**
+/*
  * struct softgpu_tile - how a tile maps the bytes of its rows to addresses
  * @x_bits: the address bits within a tile that come from the byte's number in the row, low to high;
  *	the others come from the number of the row
- * @bits: number of address bits within a tile; 12 or more
- * @width_shift: log2 of the bytes of a tile's row; the number of bits in @x_bits
- * @rows_shift: log2 of the number of rows
- * @block_shift: log2 of the bytes of a row that are in one page
- * @run_shift: log2 of the bytes of a row that are contiguous
  */
 struct softgpu_tile {
 	u32 x_bits;
-	u8 bits;
-	u8 width_shift;
-	u8 rows_shift;
-	u8 block_shift;
-	u8 run_shift;
+	u8 bits; /* number of address bits within a tile; 12 or more */
+	u8 width_shift; /* log2 of the bytes of a tile's row; the number of bits in @x_bits */
+	u8 rows_shift; /* log2 of the number of rows */
+	u8 block_shift; /* log2 of the bytes of a row that are in one page */
+	u8 run_shift; /* log2 of the bytes of a row that are contiguous */
 };
 
 /* By enum softgpu_tiling; not for linear surfaces. */
 extern const struct softgpu_tile softgpu_tiles[SOFTGPU_TILINGS];
 
-/**
+/*
  * struct softgpu_rop - a raster operation on a row, with one input
  *
  * The result for input i and destination d is a0 ^ (i & a1) ^ (d & (b0 ^ (i & b1))). The constants
  * repeat every 32 bits; a mask of bits that are not written is part of them.
  */
 struct softgpu_rop {
-	/** @a0: the part without input and destination */
-	u64 a0;
-	/** @a1: the part of the input */
-	u64 a1;
-	/** @b0: the part of the destination */
-	u64 b0;
-	/** @b1: the part of both */
-	u64 b1;
+	u64 a0; /* the part without input and destination */
+	u64 a1; /* the part of the input */
+	u64 b0; /* the part of the destination */
+	u64 b1; /* the part of both */
 };
 
 /* Bytes between the two rows of softgpu_surface_merge(). */
 #define SOFTGPU_MERGE_BYTES (SOFTGPU_ROW_BYTES / 4)
 
-/**
- * softgpu_surface_valid() - test whether the pitch of a surface is valid for its tiling.
- * @surface: surface to test
- *
- * Return: true if it is.
- */
+/* Test whether the pitch of a surface is valid for its tiling. */
 bool softgpu_surface_valid(const struct softgpu_surface *surface);
 
-/**
- * softgpu_surface_read() - read a part of some rows.
- * @engine: engine of the calling thread
- * @surface: surface to read
- * @x: first byte in the row
- * @y: number of the first row
- * @bytes: number of bytes of each row
- * @rows: number of rows
- * @buffer: destination; rows of @bytes bytes
- *
- * Context: the access mutex is held; it is dropped and retaken when the slice is used up.
- * Return: 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
+/*
+ * Accesses of commands to a part of some rows: @bytes bytes each of @rows rows, from byte @x of row
+ * @y on. The access mutex is held; it is dropped and retaken when the slice is used up. Return 0,
+ * SOFTGPU_ERROR or SOFTGPU_CANCELLED. @buffer: rows of @bytes bytes
  */
 int softgpu_surface_read(struct softgpu_engine *engine, const struct softgpu_surface *surface,
 			 s64 x, s64 y, u32 bytes, u32 rows, u8 *buffer);
-/**
- * softgpu_surface_write() - write a part of some rows.
- * @engine: engine of the calling thread
- * @surface: surface to write
- * @x: first byte in the row
- * @y: number of the first row
- * @bytes: number of bytes of each row
- * @rows: number of rows
- * @buffer: source; rows of @bytes bytes
- *
- * Context: the access mutex is held; it is dropped and retaken when the slice is used up.
- * Return: 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
- */
 int softgpu_surface_write(struct softgpu_engine *engine, const struct softgpu_surface *surface,
 			  s64 x, s64 y, u32 bytes, u32 rows, const u8 *buffer);
-/**
- * softgpu_surface_rop() - combine a part of some rows with an input.
- * @engine: engine of the calling thread
- * @surface: surface to change
- * @x: first byte in the row
- * @y: number of the first row
- * @bytes: number of bytes of each row
- * @rows: number of rows
- * @buffer: the input; rows of @bytes bytes
- * @rop: how to combine them, from byte @x on
- *
- * Context: the access mutex is held; it is dropped and retaken when the slice is used up.
- * Return: 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
- */
+/* Combine them with an input in @buffer. @rop: how, from byte @x on */
 int softgpu_surface_rop(struct softgpu_engine *engine, const struct softgpu_surface *surface, s64 x,
 			s64 y, u32 bytes, u32 rows, const u8 *buffer,
 			const struct softgpu_rop *rop);
-/**
- * softgpu_surface_merge() - combine a part of a row with two inputs.
- * @engine: engine of the calling thread
- * @surface: surface to change
- * @x: first byte in the row
- * @y: number of the row
- * @bytes: number of bytes
- * @row: input a; input b is SOFTGPU_MERGE_BYTES behind it. The result for destination d is
- *	a ^ (b & d).
- *
- * Context: the access mutex is held; it is dropped and retaken when the slice is used up.
- * Return: 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
+/*
+ * Combine a part of one row with two inputs: a is @row, b is SOFTGPU_MERGE_BYTES behind it. The
+ * result for destination d is a ^ (b & d).
  */
 int softgpu_surface_merge(struct softgpu_engine *engine, const struct softgpu_surface *surface,
 			  s64 x, s64 y, u32 bytes, const u8 *row);
-/**
- * softgpu_surface_combine() - combine a part of some rows with rows of another surface.
- * @engine: engine of the calling thread; only BCS, which has @engine->rows
- * @dst: surface to change
- * @dst_x: first byte in the row; the first of a pixel
- * @dst_y: number of the first row
- * @src: surface to read; these rows do not overlap those of @dst
- * @src_x: first byte in the row
- * @src_y: number of the first row
- * @bytes: number of bytes of each row
- * @rows: number of rows
- * @rop: how to combine them; NULL: copy
- *
- * Context: the access mutex is held; it is dropped and retaken when the slice is used up.
- * Return: 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
+/*
+ * Combine them with rows of another surface, which do not overlap them. Only BCS, which has
+ * @engine->rows. @dst_x: the first byte of a pixel. @rop: NULL: copy
  */
 int softgpu_surface_combine(struct softgpu_engine *engine, const struct softgpu_surface *dst,
 			    s64 dst_x, s64 dst_y, const struct softgpu_surface *src, s64 src_x,
 			    s64 src_y, u32 bytes, u32 rows, const struct softgpu_rop *rop);
-/**
- * softgpu_copy() - move memory between linear addresses, which may overlap.
- * @engine: engine of the calling thread; only BCS, which has @engine->rows
- * @dst: PPGTT address of the destination
- * @src: PPGTT address of the source
- * @bytes: number of bytes
- *
- * Context: the access mutex is held; it is dropped and retaken when the slice is used up.
- * Return: 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
- */
+/* Move memory between linear addresses of the PPGTT, which may overlap. Only BCS, as above. */
 int softgpu_copy(struct softgpu_engine *engine, u64 dst, u64 src, u32 bytes);
 
 /* Address of byte @x of row @y of a linear surface. */

@@ -69,73 +69,53 @@ struct ghyvi_screen {
 	s64 credit_ns;
 };
 
-/**
+/*
  * struct ghyvi_device - one vGPU, from the creation of its mdev to the removal.
- * @vdev: the VFIO device
- * @pgpu: pGPU of the vGPU; constant
- * @type: mdev type; constant
  * @partition: the vGPU's part of the GGTT address space; changes only under @lock and while the
  *	device is not open; slot_show() reads it without
- * @id: small number, unique on the host; constant. The guest does not see it.
- * @reporter: messages about the vGPU
- * @stats: counters of the vGPU
- * @gvm: binding to the VM; constant
- * @kvm_events: callbacks of @gvm
- * @vgpu: device model; constant
- * @migration: state of a migration
- * @unmap: ranges of guest memory that VFIO unmaps
- * @debugfs: directory in debugfs
- * @events: uevents
- * @remap: upkeep of registers that the guest maps
- * @screen: the guest's picture
  * @lock: serialises open, close, resets, writers of settings and configuration accesses; protects
  *	@config, @bar0, @open and @migration. Outermost: vgpu->lock and that of struct ghyvi_gtt
  *	nest inside. Accesses to registers and BARs do not take it.
- * @config: PCI configuration space
  * @bar0: guest-physical address of BAR 0 as last passed to @vgpu, or GHYVI_BAR_UNMAPPED. Written
  *	with @lock held, read without.
- * @open: the device is open. Written with @lock held, also read without.
  * @open_time: when it was opened, in seconds since the epoch; 0 if it is not open. As @open.
- * @open_pid: the process that opened it, in the initial PID namespace; 0 if it is not open. As @open.
+ * @open_pid: the process that opened it, in the initial PID namespace; 0 if not open. As @open.
  * @ggtt_user: for the gtt, to remove mappings of the GGTT table in BAR 0
  * @ggtt_mapping: the address space in which the table is mapped; NULL: it has not been
- * @aperture_user: for the gtt, to remove mappings of BAR 2
  * @aperture_mapping: the address space in which BAR 2 is mapped; NULL: it has not been
- * @request_lock: protects @request
- * @request: eventfd that asks the user to release the device, or NULL
  */
 struct ghyvi_device {
-	struct vfio_device vdev;
-	struct ghyvi_pgpu *pgpu;
-	const struct ghyvi_type *type;
+	struct vfio_device vdev; /* the VFIO device */
+	struct ghyvi_pgpu *pgpu; /* pGPU of the vGPU; constant */
+	const struct ghyvi_type *type; /* mdev type; constant */
 	struct ghyvi_partition partition;
-	int id;
-	struct ghyvi_reporter reporter;
-	struct ghyvi_stats stats;
-	struct ghyvi_vm *gvm;
-	struct ghyvi_kvm_events kvm_events;
-	struct ghyvi_vgpu *vgpu;
-	struct ghyvi_migration migration;
-	struct ghyvi_unmap unmap;
-	struct dentry *debugfs;
-	struct ghyvi_events events;
-	struct ghyvi_remap remap;
-	struct ghyvi_screen screen;
+	int id; /* small number, unique on the host; constant. The guest does not see it. */
+	struct ghyvi_reporter reporter; /* messages about the vGPU */
+	struct ghyvi_stats stats; /* counters of the vGPU */
+	struct ghyvi_vm *gvm; /* binding to the VM; constant */
+	struct ghyvi_kvm_events kvm_events; /* callbacks of @gvm */
+	struct ghyvi_vgpu *vgpu; /* device model; constant */
+	struct ghyvi_migration migration; /* state of a migration */
+	struct ghyvi_unmap unmap; /* ranges of guest memory that VFIO unmaps */
+	struct dentry *debugfs; /* directory in debugfs */
+	struct ghyvi_events events; /* uevents */
+	struct ghyvi_remap remap; /* upkeep of registers that the guest maps */
+	struct ghyvi_screen screen; /* the guest's picture */
 
 	struct mutex lock;
-	struct ghyvi_config config;
+	struct ghyvi_config config; /* PCI configuration space */
 	u64 bar0;
-	bool open;
+	bool open; /* the device is open. Written with @lock held, also read without. */
 	s64 open_time;
 	pid_t open_pid;
 
 	struct ghyvi_ggtt_user ggtt_user;
 	struct address_space *ggtt_mapping;
-	struct ghyvi_aperture_user aperture_user;
+	struct ghyvi_aperture_user aperture_user; /* for the gtt, to remove mappings of BAR 2 */
 	struct address_space *aperture_mapping;
 
-	spinlock_t request_lock;
-	struct eventfd_ctx *request;
+	spinlock_t request_lock; /* protects @request */
+	struct eventfd_ctx *request; /* eventfd that asks the user to release the device, or NULL */
 };
 
 static inline struct ghyvi_device *ghyvi_device_of(struct vfio_device *vdev)

@@ -12,13 +12,12 @@
 struct ghyvi_device;
 struct ghyvi_migration_file;
 
-/**
+/*
  * struct ghyvi_migration - migration state of a device; protected by device->lock.
- * @state: the state of the protocol
  * @file: the file of a transfer in progress, with a reference; NULL in other states
  */
 struct ghyvi_migration {
-	enum vfio_device_mig_state state;
+	enum vfio_device_mig_state state; /* the state of the protocol */
 	struct ghyvi_migration_file *file;
 };
 

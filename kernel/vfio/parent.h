@@ -20,19 +20,15 @@ struct ghyvi_sched_entity;
 
 #define GHYVI_TYPES 12
 
-/**
+/*
  * struct ghyvi_type - a type of vGPU that can be created.
- * @mdev: the mdev type
- * @profile: kind of GPU that the guest sees
- * @divisor: a vGPU of this type gets 1/@divisor of the pGPU
- * @sysfs_name: last part of the type id, for example "gen9_4"
  * @pretty_name: contents of the type's name file, for example "ghyvi-gen9_4"
  */
 struct ghyvi_type {
-	struct mdev_type mdev;
-	const struct ghyvi_device_profile *profile;
-	unsigned int divisor;
-	char sysfs_name[16];
+	struct mdev_type mdev; /* the mdev type */
+	const struct ghyvi_device_profile *profile; /* kind of GPU that the guest sees */
+	unsigned int divisor; /* a vGPU of this type gets 1/@divisor of the pGPU */
+	char sysfs_name[16]; /* last part of the type id, for example "gen9_4" */
 	char pretty_name[24]; /* at most GHYVI_TYPE_BYTES */
 };
 
@@ -64,40 +60,29 @@ struct ghyvi_pgpu_attribute {
 	struct ghyvi_value_range range;
 };
 
-/**
+/*
  * struct ghyvi_pgpu - a registered pGPU. All members except @used and @type_share are constant
  * after registration.
- * @parent: the mdev parent
- * @types: the vGPU types
  * @type_list: pointers to those of @types that the pGPU offers, for the mdev core
- * @dev: device of the pGPU
- * @owner: module of the backend
- * @pgpu: the pGPU as the backend registered it
- * @resources: resources that are divided among vGPUs
- * @sched: scheduler
- * @reporter: messages about the pGPU
  * @attributes: attributes in the group "ghyvi" of @dev
  * @attribute_list: pointers to @attributes, for sysfs
- * @attribute_group: the group "ghyvi"
- * @lock: protects @used; serialises writers of the scheduler settings
- * @used: the slices that are in use
  * @type_share: the attribute of this name; read and written without a lock
  */
 struct ghyvi_pgpu {
-	struct mdev_parent parent;
-	struct ghyvi_type types[GHYVI_TYPES];
+	struct mdev_parent parent; /* the mdev parent */
+	struct ghyvi_type types[GHYVI_TYPES]; /* the vGPU types */
 	struct mdev_type *type_list[GHYVI_TYPES];
-	struct device *dev;
-	struct module *owner;
-	struct ghyvi_pgpu_device *pgpu;
-	struct ghyvi_pgpu_resources resources;
-	struct ghyvi_sched *sched;
-	struct ghyvi_reporter reporter;
+	struct device *dev; /* device of the pGPU */
+	struct module *owner; /* module of the backend */
+	struct ghyvi_pgpu_device *pgpu; /* the pGPU as the backend registered it */
+	struct ghyvi_pgpu_resources resources; /* resources that are divided among vGPUs */
+	struct ghyvi_sched *sched; /* scheduler */
+	struct ghyvi_reporter reporter; /* messages about the pGPU */
 	struct ghyvi_pgpu_attribute attributes[GHYVI_PGPU_ATTRIBUTES];
 	struct attribute *attribute_list[GHYVI_PGPU_ATTRIBUTES + 1];
-	struct attribute_group attribute_group;
-	struct mutex lock;
-	struct ghyvi_partitions used;
+	struct attribute_group attribute_group; /* the group "ghyvi" */
+	struct mutex lock; /* protects @used; serialises writers of the scheduler settings */
+	struct ghyvi_partitions used; /* the slices that are in use */
 	enum ghyvi_type_share type_share;
 };
 
@@ -111,36 +96,16 @@ static inline struct ghyvi_pgpu *ghyvi_pgpu_of(struct mdev_type *mdev)
 	return container_of(mdev->parent, struct ghyvi_pgpu, parent);
 }
 
-/**
- * ghyvi_pgpu_alloc_vgpu() - allocate a partition for a vGPU.
- * @pgpu: pGPU to divide
- * @type: type of the vGPU
- * @partition: filled in
- *
- * Context: may sleep.
- * Return: 0, or -ENOSPC, which is logged with its reason.
- */
+/* Allocate a partition. May sleep. Returns 0, or -ENOSPC, which is logged with its reason. */
 int ghyvi_pgpu_alloc_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
 			  struct ghyvi_partition *partition);
-/**
- * ghyvi_pgpu_alloc_slot() - allocate a partition that was asked for.
- * @pgpu: pGPU whose vGPUs share one GGTT
- * @type: type of the vGPU
- * @slot: number of the partition, less than @type->divisor
- * @partition: filled in
- *
- * Context: may sleep.
- * Return: 0, or -EBUSY, which is not logged.
+/*
+ * Allocate partition number @slot, less than @type->divisor. The vGPUs of the pGPU share one GGTT.
+ * May sleep. Returns 0, or -EBUSY, which is not logged.
  */
 int ghyvi_pgpu_alloc_slot(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type, unsigned int slot,
 			  struct ghyvi_partition *partition);
-/**
- * ghyvi_pgpu_free_vgpu() - free the partition of a vGPU.
- * @pgpu: pGPU that is divided
- * @partition: result of ghyvi_pgpu_alloc_vgpu() or ghyvi_pgpu_alloc_slot()
- *
- * Context: may sleep.
- */
+/* May sleep. */
 void ghyvi_pgpu_free_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_partition *partition);
 
 /* sysfs_sched.c: the group "ghyvi" of the parent. Returns 0 or a negative errno of sysfs. */

@@ -11,15 +11,13 @@
 /* Maximum size of the name of a policy, scheduler or mode, with its NUL. */
 #define GHYVI_PARSE_NAME_BYTES 32
 
-/**
+/*
  * struct ghyvi_value_range - the valid values of an attribute.
  * @min: minimum, inclusive
- * @max: maximum, inclusive
- * @or_zero: 0 is valid even if it is less than @min
  */
 struct ghyvi_value_range {
-	u32 min, max;
-	bool or_zero;
+	u32 min, max; /* maximum, inclusive */
+	bool or_zero; /* 0 is valid even if it is less than @min */
 };
 
 /**

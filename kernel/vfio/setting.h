@@ -14,30 +14,23 @@ struct ghyvi_vgpu;
 
 #define GHYVI_SETTINGS_BYTES 64
 
-/**
+/*
  * struct ghyvi_settings - a struct of u32 members, of at most GHYVI_SETTINGS_BYTES.
- * @group: directory of the attributes
  * @get: copy the current values
  * @set: apply new values. Returns 0, or -EINVAL if one is out of range; then no value changes.
  */
 struct ghyvi_settings {
-	const char *group;
+	const char *group; /* directory of the attributes */
 	void (*get)(struct ghyvi_vgpu *vgpu, void *values);
 	int (*set)(struct ghyvi_vgpu *vgpu, const void *values);
 };
 
-/**
- * struct ghyvi_setting - an attribute.
- * @attr: the sysfs attribute
- * @settings: the struct that the attribute is a member of
- * @offset: offset of the member in the struct, in bytes
- * @range: valid values
- */
+/* struct ghyvi_setting - an attribute. */
 struct ghyvi_setting {
-	struct device_attribute attr;
-	const struct ghyvi_settings *settings;
-	size_t offset;
-	struct ghyvi_value_range range;
+	struct device_attribute attr; /* the sysfs attribute */
+	const struct ghyvi_settings *settings; /* the struct that the attribute is a member of */
+	size_t offset; /* offset of the member in the struct, in bytes */
+	struct ghyvi_value_range range; /* valid values */
 };
 
 ssize_t ghyvi_setting_show(struct device *dev, struct device_attribute *attr, char *buffer);

@@ -154,20 +154,13 @@ struct state_display {
 	u8 edid[128];
 };
 
-/**
- * struct state_writer - a stream that is being written.
- * @to: the buffer; NULL: nothing is written, only @bytes counts
- * @bytes: number of bytes written
- * @size: size of @to
- * @section: offset of the header of the current section
- * @full: @to was too small
- */
+/* struct state_writer - a stream that is being written. */
 struct state_writer {
-	u8 *to;
-	size_t bytes;
-	size_t size;
-	size_t section;
-	bool full;
+	u8 *to; /* the buffer; NULL: nothing is written, only @bytes counts */
+	size_t bytes; /* number of bytes written */
+	size_t size; /* size of @to */
+	size_t section; /* offset of the header of the current section */
+	bool full; /* @to was too small */
 };
 
 /* Returns the next @bytes bytes of the stream, or NULL if there is no room. */
@@ -215,14 +208,10 @@ static inline void state_section(struct state_writer *writer, u32 type, const vo
 	state_section_end(writer);
 }
 
-/**
- * struct state_reader - a part of a stream that is being read.
- * @from: the next byte; aligned to 8
- * @left: number of bytes left
- */
+/* struct state_reader - a part of a stream that is being read. */
 struct state_reader {
-	const u8 *from;
-	size_t left;
+	const u8 *from; /* the next byte; aligned to 8 */
+	size_t left; /* number of bytes left */
 };
 
 /* Returns the next @bytes bytes, or NULL if there are not so many. */

@@ -19,26 +19,20 @@ struct ghyvi_register_value {
 	u32 value;
 };
 
-/**
+/*
  * struct ghyvi_device_profile - the kind of GPU that a guest sees.
- * @name: short name, for debugfs
- * @device_id: PCI device ID
- * @revision: PCI revision ID
- * @gen: hardware generation, 8 or 9
- * @timestamp_hz: frequency of the TIMESTAMP register that the guest driver assumes
  * @context_has_gprs: the context image contains the engine's general purpose registers
  * @values: reset values other than 0 that are specific to this profile; offset 0 ends the list
- * @display: kind of its display
  */
 struct ghyvi_device_profile {
-	const char *name;
-	u16 device_id;
-	u8 revision;
-	u8 gen;
-	u32 timestamp_hz;
+	const char *name; /* short name, for debugfs */
+	u16 device_id; /* PCI device ID */
+	u8 revision; /* PCI revision ID */
+	u8 gen; /* hardware generation, 8 or 9 */
+	u32 timestamp_hz; /* frequency of the TIMESTAMP register that the guest driver assumes */
 	bool context_has_gprs;
 	const struct ghyvi_register_value *values;
-	const struct vgpu_display_kind *display;
+	const struct vgpu_display_kind *display; /* kind of its display */
 };
 
 /* The reset value of one register, if there is a display, and if there is none. */
@@ -48,22 +42,18 @@ struct vgpu_display_value {
 	u32 off;
 };
 
-/**
+/*
  * struct vgpu_display_kind - what differs between the displays of generations.
  * @values: reset values that are specific to this kind; offset 0 ends the list
- * @flip_done: the interrupt of a flip of the first plane
- * @crc_source_mask: where PIPE_CRC_CTL has the source
- * @crc_of_pipe: the source that has all planes
- * @crc_of_plane: the source that has only this plane
  * @symbol_khz: returns the rate of symbols on the link of the monitor's port; 0: unknown
  * @get_plane: gets a plane from the registers; any context
  */
 struct vgpu_display_kind {
 	const struct vgpu_display_value *values;
-	u32 flip_done;
-	u32 crc_source_mask;
-	u32 crc_of_pipe;
-	u32 crc_of_plane[GHYVI_PLANES];
+	u32 flip_done; /* the interrupt of a flip of the first plane */
+	u32 crc_source_mask; /* where PIPE_CRC_CTL has the source */
+	u32 crc_of_pipe; /* the source that has all planes */
+	u32 crc_of_plane[GHYVI_PLANES]; /* the source that has only this plane */
 	u32 (*symbol_khz)(struct ghyvi_vgpu *vgpu);
 	void (*get_plane)(struct ghyvi_vgpu *vgpu, unsigned int number, struct ghyvi_plane *plane);
 };
@@ -82,220 +72,151 @@ enum vgpu_submission_status {
 	VGPU_SUBMISSION_DROPPED, /* by a reset, or a failsafe state */
 };
 
-/**
- * struct vgpu_submission - one of the last submissions, as the error state shows it.
- * @at_ns: when its context was loaded, ns of ktime_get_ns()
- * @descriptor: descriptor of the context
- * @tail: ring tail, if @loaded
- * @loaded: the context had a valid ring
- * @engine: enum ghyvi_engine_id
- * @status: enum vgpu_submission_status
- */
+/* struct vgpu_submission - one of the last submissions, as the error state shows it. */
 struct vgpu_submission {
-	u64 at_ns;
-	u64 descriptor;
-	u32 tail;
-	bool loaded;
-	u8 engine;
-	u8 status;
+	u64 at_ns; /* when its context was loaded, ns of ktime_get_ns() */
+	u64 descriptor; /* descriptor of the context */
+	u32 tail; /* ring tail, if @loaded */
+	bool loaded; /* the context had a valid ring */
+	u8 engine; /* enum ghyvi_engine_id */
+	u8 status; /* enum vgpu_submission_status */
 };
 
 struct vgpu_engine;
 struct vgpu_context_handle;
 struct vgpu_error_state;
 
-/**
+/*
  * struct vgpu_workload - one run of the context in port 0, as passed to the scheduler.
- * @base: the scheduler's part
- * @engine: the engine that it was submitted to
- * @descriptor: the context descriptor that the guest submitted
  * @runs_again: the context runs again after the workload, which ends before the guest's tail,
  *	because a lite restore could not move the tail in time, or the auditor split the submission
- * @parked: withdrawn from the scheduler while the vGPU is paused, to be queued again
  * @abandoned: a reset dropped the workload when the pGPU had it. Its completion only accounts a
  *	failure and frees it.
- * @error: why it could not be prepared, or 0
  * @submission: number of its last submission, see vgpu_submission_begin(); 0: it has ended
- * @loaded: @head and @tail are valid
- * @head: ring head as loaded
- * @tail: ring tail as loaded, or as last moved by a lite restore
- * @control: CONTEXT_CONTROL as loaded
- * @gprs: general purpose registers as loaded
- * @registers: the context's other registers as loaded, by slot
- * @registers_new: the image does not have their list yet
  * @root: page table tree of the context, with a reference; NULL before the context was loaded, and
  *	when the workload came from another host and did not run here
  * @handle: the backend's state of the context, with a reference; NULL as @root
- * @context: the host's copy of the context's register state, one page
- * @backend: the backend's part of the job, @job_bytes of struct ghyvi_pgpu_ops
  *
  * vgpu->lock protects all members but @base.
  */
 struct vgpu_workload {
-	struct ghyvi_workload base;
-	struct vgpu_engine *engine;
-	u64 descriptor;
+	struct ghyvi_workload base; /* the scheduler's part */
+	struct vgpu_engine *engine; /* the engine that it was submitted to */
+	u64 descriptor; /* the context descriptor that the guest submitted */
 	bool runs_again;
-	bool parked;
+	bool parked; /* withdrawn from the scheduler while the vGPU is paused, to be queued again */
 	bool abandoned;
-	int error;
+	int error; /* why it could not be prepared, or 0 */
 	u64 submission;
-	bool loaded;
-	u32 head;
-	u32 tail;
-	u32 control;
-	u32 gprs[2 * CONTEXT_GPRS];
-	u32 registers[GHYVI_CONTEXT_SLOTS];
-	bool registers_new;
+	bool loaded; /* @head and @tail are valid */
+	u32 head; /* ring head as loaded */
+	u32 tail; /* ring tail as loaded, or as last moved by a lite restore */
+	u32 control; /* CONTEXT_CONTROL as loaded */
+	u32 gprs[2 * CONTEXT_GPRS]; /* general purpose registers as loaded */
+	u32 registers[GHYVI_CONTEXT_SLOTS]; /* the context's other registers as loaded, by slot */
+	bool registers_new; /* the image does not have their list yet */
 	struct ghyvi_root *root;
 	struct vgpu_context_handle *handle;
-	u32 *context;
-	u64 backend[];
+	u32 *context; /* the host's copy of the context's register state, one page */
+	u64 backend[]; /* the backend's part of the job, @job_bytes of struct ghyvi_pgpu_ops */
 };
 
-/**
+/*
  * struct vgpu_engine - execlist state of one engine.
- * @vgpu: the vGPU that it belongs to; constant
- * @id: engine number; constant
- * @base: byte offset of the engine's registers in BAR 0; constant
  * @elsp: dwords written to the submit port so far; the fourth one latches the submission
- * @elsp_count: number of valid dwords in @elsp, 0..3
  * @active: elements that were promoted and are not complete; [0] is on the engine or queued for it
- * @nr_active: number of elements in @active
- * @pending: elements of a submission that was latched and not promoted yet
- * @has_pending: @pending is valid
  * @workload: workload of active[0], loaded; NULL without one, when @halted, when the vGPU was
  *	paused before the context was loaded, or while @abandoned
  * @spare: a workload object to use next, so that the common case allocates no memory
  * @abandoned: the scheduler has not returned a workload yet that a reset has dropped. No other one
  *	is loaded until then.
- * @halted: stopped by an error; nothing is promoted or completed until a reset
- * @csb: index of the last context status entry written, 0..GEN8_CSB_ENTRIES - 1
- * @events: GHYVI_EVENT_* to raise together, when the state is consistent
- * @charged_ns: CPU time of the host that was charged as preparation so far
- * @unpaid_ns: that of completions that is not charged yet, see charge_rest()
  * @slots: offsets of the registers that a context saves, see ghyvi_register_slots(); constant
  *
  * vgpu->lock protects all members that are not constant.
  */
 struct vgpu_engine {
-	struct ghyvi_vgpu *vgpu;
-	enum ghyvi_engine_id id;
-	u32 base;
+	struct ghyvi_vgpu *vgpu; /* the vGPU that it belongs to; constant */
+	enum ghyvi_engine_id id; /* engine number; constant */
+	u32 base; /* byte offset of the engine's registers in BAR 0; constant */
 	u32 elsp[4];
-	unsigned int elsp_count;
+	unsigned int elsp_count; /* number of valid dwords in @elsp, 0..3 */
 	u64 active[2];
-	unsigned int nr_active;
-	u64 pending[2];
-	bool has_pending;
+	unsigned int nr_active; /* number of elements in @active */
+	u64 pending[2]; /* elements of a submission that was latched and not promoted yet */
+	bool has_pending; /* @pending is valid */
 	struct vgpu_workload *workload;
 	struct vgpu_workload *spare;
 	bool abandoned;
-	bool halted;
-	u32 csb;
-	u32 events;
-	u64 charged_ns;
-	u64 unpaid_ns;
+	bool halted; /* stopped by an error; nothing is promoted or completed until a reset */
+	u32 csb; /* index of the last context status entry written, 0..GEN8_CSB_ENTRIES - 1 */
+	u32 events; /* GHYVI_EVENT_* to raise together, when the state is consistent */
+	u64 charged_ns; /* CPU time of the host that was charged as preparation so far */
+	u64 unpaid_ns; /* that of completions that is not charged yet, see charge_rest() */
 	u32 slots[GHYVI_CONTEXT_SLOTS];
 };
 
-/**
+/*
  * struct vgpu_fault - a fault of a nested job of one engine; see faults.c
- * @vgpu: the vGPU; constant
- * @work: maps @gfn
- * @gfn: guest page that the job needs
- * @wanted: the work item has not read @gfn yet
- * @busy: the work item is queued or running
- * @status: 0 or the errno of the last page
  *
  * vgpu->fault_lock protects all members that are not constant.
  */
 struct vgpu_fault {
-	struct ghyvi_vgpu *vgpu;
-	struct work_struct work;
-	u64 gfn;
-	bool wanted;
-	bool busy;
-	int status;
+	struct ghyvi_vgpu *vgpu; /* the vGPU; constant */
+	struct work_struct work; /* maps @gfn */
+	u64 gfn; /* guest page that the job needs */
+	bool wanted; /* the work item has not read @gfn yet */
+	bool busy; /* the work item is queued or running */
+	int status; /* 0 or the errno of the last page */
 };
 
 #define AUX_BYTES 20 /* of the longest message */
 
-/**
- * struct vgpu_monitor - the monitor at the DisplayPort.
- * @edid: its EDID
- * @edid_bytes: size of @edid, a multiple of GHYVI_EDID_BYTES; not 0
- * @edid_at: offset of the byte of it that is read next, modulo @edid_bytes
- * @link: DPCD 0x100 to 0x10f, which the guest sets when it trains the link
- * @power: DPCD 0x600
- */
+/* struct vgpu_monitor - the monitor at the DisplayPort. */
 struct vgpu_monitor {
-	u8 edid[GHYVI_EDID_BYTES_MAX];
-	u16 edid_bytes;
-	u8 edid_at;
-	u8 link[16];
-	u8 power;
+	u8 edid[GHYVI_EDID_BYTES_MAX]; /* its EDID */
+	u16 edid_bytes; /* size of @edid, a multiple of GHYVI_EDID_BYTES; not 0 */
+	u8 edid_at; /* offset of the byte of it that is read next, modulo @edid_bytes */
+	u8 link[16]; /* DPCD 0x100 to 0x10f, which the guest sets when it trains the link */
+	u8 power; /* DPCD 0x600 */
 };
 
-/**
+/*
  * struct vgpu_display - the display of a vGPU.
- * @on: the vGPU has one; written under vgpu->lock, while the vGPU is closed
- * @connected: the cable of the monitor is plugged in; written under vgpu->lock
- * @resolution: of the monitor, see ghyvi_display_resolution(); as @on
  * @edid: of the monitor after a reset; @monitor may have come with another one from another host.
  *	Written under vgpu->lock and vgpu->irq_lock
- * @edid_bytes: size of @edid; as @edid
- * @edid_written: by user space, instead of that of @resolution; as @on
- * @pixels: of the largest picture; as @on
- * @monitor: what the guest sees; under vgpu->lock
- * @timer: expires at the end of a frame
- * @armed: @timer runs
- * @armed_frame: number of the frame in which it was started
- * @pipe: the pipe that is on, or was the last one that was; read without the lock
- * @running: the pipe is on
- * @stopped: the vGPU is paused, and time stands still
- * @flip: the first plane has got another surface since the last vertical blank
  * @next: what the planes and the cursor show from the next vertical blank on
  * @crc_wanted: the frame that begins when @timer expires gets a CRC; valid while @armed
- * @crc_due: the guest has not read the CRC of @crc_picture yet
- * @crc_number: changes with each picture of which a CRC is due
- * @crc_picture: what the last frame with a CRC shows
- * @frame: number of the frame that began at @began_ns, modulo 2^32
  * @began_ns: in ns of ktime_get_ns(), maybe in the future; valid while @running and not @stopped
- * @phase_ns: age of the frame when the vGPU was paused
- * @frame_ns: duration of a frame; not 0 while @running
- * @lines: of a frame, with the vertical blank; as @frame_ns
- * @active_lines: of a frame, without it; as @frame_ns
  *
  * vgpu->irq_lock protects what has no other lock.
  */
 struct vgpu_display {
-	bool on;
-	bool connected;
-	unsigned int resolution;
+	bool on; /* the vGPU has one; written under vgpu->lock, while the vGPU is closed */
+	bool connected; /* the cable of the monitor is plugged in; written under vgpu->lock */
+	unsigned int resolution; /* of the monitor, see ghyvi_display_resolution(); as @on */
 	u8 edid[GHYVI_EDID_BYTES_MAX];
-	u16 edid_bytes;
-	bool edid_written;
-	u32 pixels;
-	struct vgpu_monitor monitor;
-	struct hrtimer timer;
-	bool armed;
-	u32 armed_frame;
-	u8 pipe;
-	bool running;
-	bool stopped;
-	bool flip;
+	u16 edid_bytes; /* size of @edid; as @edid */
+	bool edid_written; /* by user space, instead of that of @resolution; as @on */
+	u32 pixels; /* of the largest picture; as @on */
+	struct vgpu_monitor monitor; /* what the guest sees; under vgpu->lock */
+	struct hrtimer timer; /* expires at the end of a frame */
+	bool armed; /* @timer runs */
+	u32 armed_frame; /* number of the frame in which it was started */
+	u8 pipe; /* the pipe that is on, or was the last one that was; read without the lock */
+	bool running; /* the pipe is on */
+	bool stopped; /* the vGPU is paused, and time stands still */
+	bool flip; /* the first plane has got another surface since the last vertical blank */
 	struct ghyvi_picture next;
 	bool crc_wanted;
-	bool crc_due;
-	u32 crc_number;
-	struct ghyvi_picture crc_picture;
-	u32 frame;
+	bool crc_due; /* the guest has not read the CRC of @crc_picture yet */
+	u32 crc_number; /* changes with each picture of which a CRC is due */
+	struct ghyvi_picture crc_picture; /* what the last frame with a CRC shows */
+	u32 frame; /* number of the frame that began at @began_ns, modulo 2^32 */
 	u64 began_ns;
-	u64 phase_ns;
-	u64 frame_ns;
-	u32 lines;
-	u32 active_lines;
+	u64 phase_ns; /* age of the frame when the vGPU was paused */
+	u64 frame_ns; /* duration of a frame; not 0 while @running */
+	u32 lines; /* of a frame, with the vertical blank; as @frame_ns */
+	u32 active_lines; /* of a frame, without it; as @frame_ns */
 };
 
 /* Maximum number of tracked pages of registers. */
@@ -405,18 +326,12 @@ static inline bool vgpu_is_failsafe(const struct ghyvi_vgpu *vgpu)
 }
 
 /* pages.c */
-/**
- * struct vgpu_page_rule - the class of a range of pages of registers.
- * @first: offset of the first page
- * @last: offset of the last page
- * @class: how the guest accesses them
- * @why: the reason, for debugfs
- */
+/* struct vgpu_page_rule - the class of a range of pages of registers. */
 struct vgpu_page_rule {
-	u32 first;
-	u32 last;
-	enum ghyvi_bar_class class;
-	const char *why;
+	u32 first; /* offset of the first page */
+	u32 last; /* offset of the last page */
+	enum ghyvi_bar_class class; /* how the guest accesses them */
+	const char *why; /* the reason, for debugfs */
 };
 /* The rule of the page that contains @offset. */
 const struct vgpu_page_rule *vgpu_page_rule(u32 offset);
