@@ -7,9 +7,12 @@
 #ifndef VFIO_SHIM_H
 #define VFIO_SHIM_H
 
+#include <unistd.h>
 #include <ghyvi_shim.h>
 
 #define offsetofend(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
+
+#define task_tgid_nr(task) ((void)(task), getpid())
 
 /* user memory */
 extern struct shim_user {
