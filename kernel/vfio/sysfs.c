@@ -111,14 +111,10 @@ static ssize_t unplug_store(struct device *dev, struct device_attribute *attr, c
 static DEVICE_ATTR_WO(unplug);
 
 static struct attribute *device_attributes[] = {
-	&dev_attr_state.attr,
-	&dev_attr_open_time.attr,
-	&dev_attr_open_pid.attr,
-	&dev_attr_last_error.attr,
-	&dev_attr_last_error_time.attr,
-	&dev_attr_reset.attr,
-	&dev_attr_unplug.attr,
-	NULL,
+	&dev_attr_state.attr,		&dev_attr_open_time.attr,
+	&dev_attr_open_pid.attr,	&dev_attr_last_error.attr,
+	&dev_attr_last_error_time.attr, &dev_attr_reset.attr,
+	&dev_attr_unplug.attr,		NULL,
 };
 
 static const struct attribute_group device_group = {
