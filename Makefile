@@ -361,8 +361,9 @@ bench-display:
 	@tools/bench/display $(BENCH)
 
 bench-compute:
-	@tools/setup bench opencl
+	@tools/setup bench opencl pocl
 	@$(MAKE) --no-print-directory modules guest-programs tools
+	@tools/compare/build-pocl >/dev/null
 	@GHYVI_OPENCL=$$(selftests/lab/mkopencl | paste -sd " ") tools/bench/compute $(BENCH)
 
 bench-multicall:

@@ -347,6 +347,11 @@ class Guest:
         self.must_run(f"test -d {GUEST_DEBUGFS}/dri || mount -t debugfs none {GUEST_DEBUGFS}; "
                       f"echo {timeout} >{GUEST_DEBUGFS}/dri/0/i915_params/request_timeout_ms")
 
+    def be_patient(self):
+        """Dispatches take seconds where execution units are emulated twice: i915 is not to take them for hangs."""
+        self.set_heartbeat_ms(PATIENT_HEARTBEAT_MS)
+        self.set_request_timeout_ms(NO_REQUEST_TIMEOUT_MS)
+
     def unload_driver(self):
         self.must_run("rmmod i915", 60)
 

@@ -66,12 +66,6 @@ def computing_guests(*names, **options):
             require(not vgpu.stats()["engine_errors"], vgpu.last_error())
 
 
-def be_patient(guest):
-    """Dispatches take seconds where execution units are emulated twice: i915 is not to take them for hangs."""
-    guest.set_heartbeat_ms(hostlib.PATIENT_HEARTBEAT_MS)
-    guest.set_request_timeout_ms(hostlib.NO_REQUEST_TIMEOUT_MS)
-
-
 def share_long_groups(vgpus, guests):
     """A dispatch gives way within a thread group. So a guest whose group does not end holds up no other one."""
     for guest in guests:
@@ -107,7 +101,7 @@ def kernels_of_two_guests_compute():
     with execution_units() as eud, computing_guests("left", "right") as (vgpus, guests):
         groups = put_into_groups(guests)
         for guest in guests:
-            be_patient(guest)
+            guest.be_patient()
             guest.must_run(f"({RESULT}; {MANY_GROUPS}; echo $? >/tmp/status) >/tmp/out 2>&1 &")
         for guest in guests:
             guest.must_run("until test -s /tmp/status; do sleep 0.1; done; cat /tmp/out; grep -q hash /tmp/out && "
@@ -146,7 +140,7 @@ def hostile_and_good_guest():
             fixture.guests(*vgpus, names=["hostile", "good"]) as (hostile, good):
         for guest in (hostile, good):
             guest.load_driver()
-        be_patient(good)
+        good.be_patient()
         good.must_run(f"(while test ! -e /tmp/end; do {RESULT} || break; done; echo $? >/tmp/status) >/tmp/out 2>&1 &")
         yield vgpus[0], hostile
         answers = good.must_run("touch /tmp/end; until test -s /tmp/status; do sleep 0.1; done; grep -c hash /tmp/out",

@@ -160,7 +160,7 @@ def guest_moves_while_it_flips():
 def computing_traveller(**options):
     pgpu = hostlib.parent()
     with test_compute.execution_units(), traveller(pgpu, pgpu, mem=migrate.SMALL_MB, **options) as guest:
-        test_compute.be_patient(guest.guest)
+        guest.guest.be_patient()
         guest.move_idle()
         yield guest
 

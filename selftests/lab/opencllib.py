@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""OpenCL of this machine's Debian packages: Intel's runtime, unmodified, and what PoCL computes. The disk for guests
+and the archive of results are made by mkopencl, outside of the host VM."""
+
+import importlib.machinery
+import os
+import re
+import tarfile
+
+import hostlib
+from hostlib import require
+from ktap import Skip, say
+
+judges = importlib.machinery.SourceFileLoader("judges", f"{hostlib.TREE}/selftests/eu/judges/run").load_module()
+
+# Of opencl_run's: shared memory, atomics, many dispatches, doubles, images, copies. All take twice as long.
+SOME = ("matmul", "reduce", "atomics", "transcendental", "doubles", "sort", "image", "copies")
+GUEST_MB = 1024
+SYSTEM = "PATH=/usr/bin:/usr/sbin HOME=/tmp chroot /system"
+RESULTS = "/tmp/results"
+RUN = f"opencl_run Intel /opt/kernels.bin {RESULTS} {' '.join(SOME)}"
+
+
+def opencl():
+    paths = os.environ.get("GHYVI_OPENCL", "").split()
+    if len(paths) != 2:
+        raise Skip("no disk with OpenCL: tools/setup opencl")
+    return paths
+
+
+def disk():
+    """QEMU's arguments for a guest's second disk, with OpenCL."""
+    drive = f"if=none,id=opencl,format=raw,readonly=on,file.locking=off,file={opencl()[0]}"
+    return "-drive", drive, "-device", "virtio-blk-pci,drive=opencl,addr=12.0"
+
+
+def mount_command(disk_path):
+    return (f"mkdir -p /system {RESULTS} && mount -t erofs -o ro {disk_path} /system && "
+            "for d in dev proc sys tmp run; do mount -o rbind /$d /system/$d; done")
+
+
+def results_of(guest):
+    """File name -> content."""
+    path = f"/tmp/{guest.name}.tar"
+    guest.must_run(f"tar -cf {RESULTS}.tar -C {RESULTS} .")
+    hostlib.must_run(hostlib.GUEST, "get", guest.name, f"{RESULTS}.tar", path)
+    return contents(path)
+
+
+def contents(path):
+    with tarfile.open(path) as archive:
+        return {os.path.basename(file.name): archive.extractfile(file).read() for file in archive if file.isfile()}
+
+
+def require_right(name, got, listed, out, tests=None):
+    """All @tests, or those that are @listed, have PoCL's results. @got: file name -> content"""
+    wanted = contents(opencl()[1])
+    for test, kind, ulps in map(str.split, listed.splitlines()):
+        if tests and test not in tests:
+            continue
+        require(f"{test}.bin" in got, f"{name}: {test} has no result: {out}")
+        why = judges.difference(got[f"{test}.bin"], wanted[f"{test}.bin"], kind, int(ulps))
+        require(not why, f"{name}: {test}: {why}")
+    say(f"{name}: " + ", ".join(f"{test} {ms} ms" for test, ms in re.findall(r"(\w+) done (\d+)", out)))
+
+
+def begin(guest):
+    guest.be_patient()  # the runtime does not survive a reset of its context
+    guest.must_run(mount_command("/dev/vdb"))
+
+
+def require_right_in(guest, out, tests=None):
+    require_right(guest.name, results_of(guest), guest.must_run(f"{SYSTEM} opencl_run --list"), out, tests)
