@@ -47,7 +47,7 @@ ifdef ALL
 	@echo '  make test-eu       execution units in user space under ASan and UBSan; make bench-eu: their speed'
 	@echo '  make test-eu-judges  OpenCL programs on stock drivers and the GPU of ghyvi-i915, against the CPU'
 	@echo '                     [JUDGES="piglit --every 1" JUDGES=--help]; make i915-shim builds that GPU'
-	@echo '  make test-opencl   OpenCL in guests: two compute at the same time, one compiles; minutes'
+	@echo '  make test-opencl   OpenCL in guests, and on the emulated Skylake: i915, ghyvi-gen9, GVT-g; minutes'
 	@echo '  make test-long     lab tests that take minutes each, 1000 hostile trials, 2000 hostile kernels, 100'
 	@echo '                     migrations, as many while kernels run, and 10 that fail in each way'
 	@echo '                     [TRIALS=n DISPATCHES=n MOVES=n KILLS=n];'
@@ -247,9 +247,13 @@ test-eu-judges: i915-shim
 
 # Not part of make test: it takes minutes.
 .PHONY: test-opencl
-test-opencl: modules guest-programs tools
-	@tools/setup --check lab opencl
+test-opencl: modules guest-programs tools pgpu-emu
+	@tools/setup --check lab native opencl
+	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
 	@GHYVI_LAB_NAME=opencl selftests/lab/run opencl_programs_of_two_guests_compute a_guest_compiles_opencl
+	@selftests/native/run opencl_programs_compute blitter_copies
+	@selftests/native/run --gen9 opencl_programs_of_a_guest_compute guest_works_in_a_chosen_slot
+	@selftests/native/run --gvtg kvmgt vgpu guest opencl_programs_of_a_guest_compute
 
 # Not part of make test: with two CPUs the emulator loses VMs (tools/lab/README.md, Limits).
 .PHONY: test-smp

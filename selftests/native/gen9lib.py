@@ -28,6 +28,6 @@ def load():
         write(f"{DRIVER}/bind", FUNCTION)
 
 
-def start_guest(name, vgpu):
-    return hostlib.Guest(name, vgpu, extra=("--append", f"tsc_early_khz={os.environ['GHYVI_TSC_KHZ']}",
-                                            "--timeout", str(patience.stretched(2 * GUEST_S))), timeout=3 * GUEST_S)
+def start_guest(name, vgpu, extra=(), **options):
+    return hostlib.Guest(name, vgpu, timeout=3 * GUEST_S, **options, extra=(
+        "--append", f"tsc_early_khz={os.environ['GHYVI_TSC_KHZ']}", "--timeout", str(patience.stretched(2 * GUEST_S)), *extra))

@@ -18,6 +18,7 @@ IGT = "/usr/libexec/igt-gpu-tools/benchmarks"
 ENGINES = ("rcs", "bcs", "vcs", "vecs")
 GPU = "/sys/bus/pci/devices/0000:00:02.0"
 PROGRAM_S = 150  # the limit of one program
+OPENCL_S = 1200
 # What the drivers print when something is wrong. A test that provokes a reset takes these lines
 # out of the log itself.
 DEFECTS = re.compile(r"WARNING: |\*ERROR\*|GPU HANG|Resetting |BUG: |Call Trace|timed out|time-out|wedged|Oops|"

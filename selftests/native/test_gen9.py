@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The backend for hardware (ghyvi-gen9) on the emulated GPU, and guests on its vGPUs."""
 
+import contextlib
 import errno
 import os
 import re
@@ -10,10 +11,11 @@ import fixture
 import hostlib
 import ktap
 import nativelib
+import opencllib
 import vfiolib
-from ktap import test
+from ktap import long_test, test
 from gen9lib import DRIVER, FUNCTION, GUEST_S, MODULES, bound, load, start_guest
-from nativelib import ENGINES, GPU, IGT, require, require_no_defect, run, take_log, write
+from nativelib import ENGINES, GPU, IGT, OPENCL_S, require, require_no_defect, run, take_log, write
 
 PVINFO_MAPPABLE_BASE = 0x78040  # include/ghyvi/gen8_regs.h
 PVINFO_RANGES_BYTES = 16
@@ -152,24 +154,22 @@ def slot_chooses_the_addresses_of_a_vgpu_that_is_not_open():
 
 @test
 def guest_works_in_a_chosen_slot():
-    guest_with_i915("blitcheck --rounds 1", slot=5)
+    run_in_guest("blitcheck --rounds 1", slot=5)
     require_no_defect(take_log())
 
 
-def guest_with_i915(*programs, slot=None):
+@contextlib.contextmanager
+def guest_with_i915(slot=None, **options):
     vgpu = hostlib.VGPU("gen9_8")
     guest = None
     try:
         if slot is not None:
             vgpu.set("slot", slot)
-        guest = start_guest("gen9", vgpu)
+        guest = start_guest("gen9", vgpu, **options)
         seconds, trouble = guest.load_driver(GUEST_S)
         ktap.say(f"guest: i915 loaded in {seconds:.1f} s; {vgpu.stats()}")
         require(not trouble, "\n".join(trouble))
-        for program in programs:
-            ktap.progress()
-            out = guest.must_run(program, GUEST_S)
-            ktap.say(f"{program}: {' '.join(out.split())[-80:]}")
+        yield guest
         trouble = hostlib.driver_trouble(guest.log())
         require(not trouble, "\n".join(trouble[:8]))
         ktap.say(f"{vgpu.stats()}")
@@ -184,15 +184,32 @@ def guest_with_i915(*programs, slot=None):
         vgpu.remove()
 
 
+def run_in_guest(*programs, slot=None):
+    with guest_with_i915(slot) as guest:
+        for program in programs:
+            ktap.progress()
+            out = guest.must_run(program, GUEST_S)
+            ktap.say(f"{program}: {' '.join(out.split())[-80:]}")
+
+
 @test
 def kernels_of_a_guest_compute():
     """The same answer as natively; see test_native.py."""
-    guest_with_i915("eucheck --rounds 3 | grep 'hash ac2c1dc5'", "eucheck --contexts 3 --groups 20000 --preemptible")
+    run_in_guest("eucheck --rounds 3 | grep 'hash ac2c1dc5'", "eucheck --contexts 3 --groups 20000 --preemptible")
+    require_no_defect(take_log())
+
+
+@long_test
+def opencl_programs_of_a_guest_compute():
+    """Debian's OpenCL runtime computes what PoCL does, on the guest's i915."""
+    with guest_with_i915(mem=opencllib.GUEST_MB, extra=("--qemu-args", *opencllib.disk())) as guest:
+        opencllib.begin(guest)
+        opencllib.require_right_in(guest, guest.must_run(f"{opencllib.SYSTEM} {opencllib.RUN}", OPENCL_S), opencllib.SOME)
     require_no_defect(take_log())
 
 
 @test
 def guest_with_i915_works():
-    guest_with_i915("blitcheck --rounds 2 --contexts 2", f"{IGT}/gem_blt -s 65536 -t 20 -r 1",
+    run_in_guest("blitcheck --rounds 2 --contexts 2", f"{IGT}/gem_blt -s 65536 -t 20 -r 1",
                     *(f"{IGT}/gem_exec_nop -e {engine} -r 1" for engine in ENGINES))
     require_no_defect(take_log())

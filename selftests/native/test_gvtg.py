@@ -3,15 +3,19 @@
 
 import os
 import re
+import types
 
+import hostlib
 import ktap
+import opencllib
 import patience
-from ktap import test
-from nativelib import GPU, TREE, load, require, require_no_defect, run, take_log, write
+from ktap import long_test, test
+from nativelib import GPU, OPENCL_S, TREE, load, require, require_no_defect, run, take_log, write
 
 GUEST = f"{TREE}/tools/lab/guest"
 TYPE = "i915-GVTg_V5_8"
 UUID = "6d3f4b8a-0c3e-4b9e-9e55-0d1d5a6f0a01"
+OPENCL_UUID = "6d3f4b8a-0c3e-4b9e-9e55-0d1d5a6f0a02"
 # The GPU has no firmware, no VBT and no panel. None of that concerns the engines.
 NO_DISPLAY = ("firmware", "VBT", "eDP", "DMC", "pcode", "Mailbox", "DP AUX", "connector")
 # The guest does not see a hypervisor: otherwise its i915 fills the whole GGTT, entry by entry.
@@ -81,3 +85,18 @@ def guest_powers_off():
     run(GUEST, "stop", "gvtg", timeout=60)
     write(f"/sys/bus/mdev/devices/{UUID}/remove", "1")
     require_no_defect(take_log(), NO_DISPLAY)
+
+
+@long_test
+def opencl_programs_of_a_guest_compute():
+    """Debian's OpenCL runtime computes what PoCL does, on the guest's i915."""
+    create(OPENCL_UUID)
+    guest = hostlib.Guest("opencl", types.SimpleNamespace(uuid=OPENCL_UUID), mem=opencllib.GUEST_MB, timeout=2 * GUEST_S,
+                          extra=(*GUEST_OPTIONS, *opencllib.disk()))
+    try:
+        guest.load_driver(GUEST_S)
+        opencllib.begin(guest)
+        opencllib.require_right_in(guest, guest.must_run(f"{opencllib.SYSTEM} {opencllib.RUN}", OPENCL_S), opencllib.SOME)
+    finally:
+        guest.kill()
+        write(f"/sys/bus/mdev/devices/{OPENCL_UUID}/remove", "1")

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Stock i915 and IGT's programs on the emulated GPU itself."""
 
+import glob
 import os
+import pathlib
 import subprocess
 import time
 
+import hostlib
 import ktap
+import opencllib
 import patience
-from ktap import test
-from nativelib import (ENGINES, GPU, IGT, OUT, PROGRAM_S, TREE, debugfs, expect_log, interrupts, load, require,
+from ktap import long_test, test
+from nativelib import (ENGINES, GPU, IGT, OPENCL_S, OUT, PROGRAM_S, TREE, debugfs, expect_log, interrupts, load, require,
                        require_no_defect, run, take_log, write)
 
 
@@ -68,6 +72,19 @@ def kernels_compute():
     ktap.say(answer.strip())
     require("hash ac2c1dc5" in answer, answer)
     run(f"{TREE}/build/guest/eucheck", "--contexts", "3", "--groups", "20000", "--preemptible")
+
+
+@long_test
+def opencl_programs_compute():
+    """Debian's OpenCL runtime computes what PoCL does, on the host's i915."""
+    for path in glob.glob("/sys/class/drm/card0/engine/*/heartbeat_interval_ms"):
+        write(path, str(hostlib.PATIENT_HEARTBEAT_MS))
+    run("modprobe", "-a", "loop", "erofs")
+    run("sh", "-c", opencllib.mount_command(opencllib.opencl()[0]))
+    out = run("sh", "-c", f"{opencllib.SYSTEM} {opencllib.RUN}", timeout=OPENCL_S)
+    got = {os.path.basename(path): pathlib.Path(path).read_bytes() for path in glob.glob(f"{opencllib.RESULTS}/*")}
+    listed = run("sh", "-c", f"{opencllib.SYSTEM} opencl_run --list")
+    opencllib.require_right("the host", got, listed, out, opencllib.SOME)
 
 
 @test
