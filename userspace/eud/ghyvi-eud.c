@@ -16,6 +16,7 @@
 #include <pwd.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -142,9 +143,9 @@ static int read_after(const char *path, const char *prefix, char *rest)
 
 /*
  * Enter the control group (v2) of the virtual machine, so that its limits are those of its kernels,
- * too. Memory that this process has already stays charged to the daemon.
+ * too. Memory that this process has already stays charged to the daemon. @report: say why not
  */
-static void enter_group_of_vm(const struct ghyvi_eu_client *client)
+static void enter_group_of_vm(const struct ghyvi_eu_client *client, bool report)
 {
 	char path[PATH_MAX + 64], pid[PATH_MAX], group[PATH_MAX];
 	FILE *file;
@@ -160,7 +161,7 @@ static void enter_group_of_vm(const struct ghyvi_eu_client *client)
 	snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cgroup.procs", group);
 	file = fopen(path, "we");
 	err = !file || fputs("0", file) < 0;
-	if ((file && fclose(file)) || err)
+	if (((file && fclose(file)) || err) && report)
 		error(0, errno, "%.*s: not in the control group of process %s: %s",
 		      (int)sizeof(client->name), client->name, pid, path);
 }
@@ -219,13 +220,13 @@ static void execute(struct unit *unit, struct ghyvi_eu_next *next)
 	eud_execute(&unit->eud, next);
 }
 
-static _Noreturn void serve(int file, const struct ghyvi_eu_client *client,
+static _Noreturn void serve(int file, const struct ghyvi_eu_client *client, bool report,
 			    const struct passwd *user, pid_t parent)
 {
 	struct unit *unit = calloc(1, sizeof(*unit));
 	struct ghyvi_eu_next next = { .status = GHYVI_EU_NONE };
 
-	enter_group_of_vm(client);
+	enter_group_of_vm(client, report);
 	if (!unit)
 		error(1, errno, "execution units");
 	unit->eud.group = malloc(GHYVI_EU_GROUP_BYTES);
@@ -270,15 +271,17 @@ static int open_device(void)
 	return file;
 }
 
-/* At most one line a second: a guest can end its processes as fast as they begin. */
-static void report_client(const struct ghyvi_eu_client *client)
+/* At most once a second: a guest can end its processes as fast as they begin. */
+static bool report_client(const struct ghyvi_eu_client *client)
 {
 	static time_t last;
 	time_t now = time(NULL);
+	bool report = now != last;
 
-	if (now != last)
+	if (report)
 		printf("%.*s: execution units\n", (int)sizeof(client->name), client->name);
 	last = now;
+	return report;
 }
 
 int main(int argc, char **argv)
@@ -288,6 +291,7 @@ int main(int argc, char **argv)
 	const struct passwd *user;
 	struct ghyvi_eu_client client;
 	const pid_t parent = getpid();
+	bool report;
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	user = getpwnam(options.user);
@@ -305,7 +309,7 @@ int main(int argc, char **argv)
 			if (errno != ENODEV) /* the vGPU was removed meanwhile */
 				error(1, errno, "%s", options.device);
 		} else {
-			report_client(&client);
+			report = report_client(&client);
 			switch (fork()) {
 			case -1:
 				error(0, errno, "%.*s: fork", (int)sizeof(client.name),
@@ -313,7 +317,7 @@ int main(int argc, char **argv)
 				break;
 			case 0:
 				close(spare);
-				serve(file, &client, user, parent);
+				serve(file, &client, report, user, parent);
 			}
 		}
 		other = file;
