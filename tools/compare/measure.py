@@ -282,6 +282,20 @@ def pocl(say):
             "failed": report["failed"]}
 
 
+def compute(say):
+    """Kernels in a guest, relative to those of a device that is not shared."""
+    report = report_of(LAB["compute"])
+    if set(report["systems"]) != {"pocl", "whole", "vgpu", "tcp", "vsock"} or not report["beside"]:
+        raise Skipped(f"the last make {LAB['compute']} left something out")
+    say("compute: figures of the last make bench-compute")
+    times = {name: {f"{one['kernel']} {one['size']}": one for one in found} for name, found in report["systems"].items()}
+    return {"machine": report["machine"],
+            "kernels": [{"kernel": one["kernel"], "size": one["size"], "level": one["level"],
+                         **{name: significant(found[key]["us"]) for name, found in times.items() if key in found}}
+                        for key, one in times["vgpu"].items()],
+            **{key: report[key] for key in ("ratios", "behind", "clients", "beside", "costs", "failed")}}
+
+
 # What the programs of make bench-whole print, as seconds.
 TIMES = {
     "load": lambda one: one["driver_s"],
@@ -357,10 +371,10 @@ def declared(say):
     return {"machine": report["machine"], "rounds": report["rounds"], "found": report["found"]}
 
 
-PARTS = {"multicall": multicall, "declared": declared, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "whole": whole,
+PARTS = {"multicall": multicall, "declared": declared, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "compute": compute, "whole": whole,
          "passthrough": passthrough, "gen9": gen9, "isolation": isolation}
 # Parts with other figures in each run, and the target of make that measures them.
-LAB = {"declared": "bench-multicall", "gvtg": "bench-gvtg", "pocl": "bench-pocl", "whole": "bench-whole",
+LAB = {"declared": "bench-multicall", "gvtg": "bench-gvtg", "pocl": "bench-pocl", "compute": "bench-compute", "whole": "bench-whole",
        "passthrough": "bench-passthrough", "gen9": "bench-gen9", "isolation": "bench-isolation"}
 
 

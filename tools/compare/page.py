@@ -261,6 +261,50 @@ def pocl(section):
             "Tries that failed in this run: " + (", ".join(section["failed"]) or "none") + "."]
 
 
+# The device that a system shares, or reaches, and what each of the two is.
+SHARED = {"vgpu": "whole", "tcp": "pocl", "vsock": "pocl"}
+COMPUTING = {"vgpu": "vGPU", "tcp": "PoCL, TCP", "vsock": "PoCL, vsock"}
+LEVELS = {"all": "all", "0": "0: launches and copies", "1": "1: algorithms", "2": "2: applications"}
+
+
+def computing_kernels(section):
+    yield "kernel", "size", *(f"{name}, us" for name in ("all of the GPU", "PoCL in the host")), *COMPUTING.values()
+    for one in section["kernels"]:
+        yield (f"`{one['kernel']}`", one["size"], number(one["whole"]), number(one["pocl"]),
+               *(number(one[system] / one[device]) if system in one else "" for system, device in SHARED.items()))
+
+
+def computing_levels(section):
+    yield "level", *(f"{name}: {what}" for name in COMPUTING.values() for what in ("geometric mean", "best", "worst"))
+    found = {system: section["ratios"][f"{system}/{device}"] for system, device in SHARED.items()}
+    for level, name in LEVELS.items():
+        yield name, *(number(found[system][level][key]) for system in SHARED for key in ("mean", "best", "worst"))
+
+
+def computing_neighbour(section):
+    yield "kernel", "alone: P50, us", "alone: P99, us", "beside: P50, us", "beside: P99, us", "P99 over (2 x alone + one time slice)"
+    for one in section["beside"]:
+        keys = ("alone_p50_us", "alone_p99_us", "beside_p50_us", "beside_p99_us")
+        yield (f"`{one['kernel']}`", *(number(one[key]) for key in keys),
+               number(one["beside_p99_us"] / (2 * one["alone_p99_us"] + one["timeslice_us"])))
+
+
+def compute(section):
+    launches = section["costs"]
+    return ["Time of each kernel over that of the device that is shared or reached:", "", *table(*computing_kernels(section)), "",
+            *table(*computing_levels(section)), "",
+            *(f"{COMPUTING[system]}, adds less to its device's time than the vGPU for: {', '.join(kernels) or 'no kernel'}."
+              for system, kernels in section["behind"].items()), "",
+            "`matmul` in several guests at once, relative to one:", "",
+            *table(("guests", "all together", "Jain's index"),
+                   *((count, one["total"], one["jain"]) for count, one in section["clients"].items())), "",
+            "A guest's small kernels beside another guest's kernel that does not end:", "", *table(*computing_neighbour(section)), "",
+            f"A launch costs {number(launches['exits'])} VM exits, {number(launches['mmio_exits'])} of them for registers, and "
+            f"{number(launches['irq_injections'])} interrupts of the guest.", "",
+            "Tries whose program failed: " +
+            (", ".join(f"{count} of {what}" for what, count in collections.Counter(section["failed"]).items()) or "none") + "."]
+
+
 WHOLE_CASES = (("load", "load of i915", False), ("gem_exec_nop", "gem_exec_nop", True), ("gem_blt", "gem_blt", True),
                ("blitcheck", "blitcheck", False), ("gmedia", "gmedia", False), ("launch", "empty batch, waited for", True),
                ("copy", "copy of 256 KiB", True), ("fill", "fill of 256 KiB", True), ("write", "write of 4 MiB by the CPU", False),
@@ -360,7 +404,7 @@ def isolation(section):
     return table(*rows)
 
 
-SECTIONS = {"multicall": multicall, "declared": declared, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "whole": whole,
+SECTIONS = {"multicall": multicall, "declared": declared, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "compute": compute, "whole": whole,
             "passthrough": passthrough, "gen9": gen9, "isolation": isolation}
 
 
