@@ -653,16 +653,21 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 		}
 	}
 	engine->workload = NULL;
+	if (status == GHYVI_JOB_PREEMPTED) {
+		/* A reset is in progress, or failsafe state has begun: the guest sees no event. */
+		workload_drop(engine, workload);
+		return;
+	}
 	if (status == GHYVI_JOB_COMPLETE) {
 		write_results(workload);
 		enter_failsafe_if(vgpu, vgpu_overstay(workload));
-	} else if (status != GHYVI_JOB_PREEMPTED) {
+	} else {
 		show_fault(workload);
 		/* The pGPU has refused a job that did not begin. That is no fault of the guest. */
 		if (!workload->base.job.busy_ns)
 			workload->error = -EAGAIN;
 		workload_fail(engine, workload);
-	} /* else a reset is in progress, or failsafe state has begun */
+	}
 	workload_drop(engine, workload);
 	execlist_advance(engine);
 }
