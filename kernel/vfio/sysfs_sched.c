@@ -112,18 +112,18 @@ static ssize_t last_error_show(struct device *dev, struct device_attribute *attr
 	return sysfs_emit(buffer, "%s\n", text);
 }
 
+static const char *const type_share_names[] = {
+	[GHYVI_TYPE_SHARE_NONE] = "none",
+	[GHYVI_TYPE_SHARE_WEIGHT] = "weight",
+	[GHYVI_TYPE_SHARE_CAP] = "cap",
+};
+
 static const char *type_share_name(unsigned int i)
 {
-	static const char *const names[] = {
-		[GHYVI_TYPE_SHARE_NONE] = "none",
-		[GHYVI_TYPE_SHARE_WEIGHT] = "weight",
-		[GHYVI_TYPE_SHARE_CAP] = "cap",
-	};
-
-	return names[i];
+	return type_share_names[i];
 }
 
-static const struct ghyvi_choices type_shares = { .name = type_share_name, .count = 3 };
+static const struct ghyvi_choices type_shares = { type_share_name, ARRAY_SIZE(type_share_names) };
 
 static ssize_t type_share_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {
