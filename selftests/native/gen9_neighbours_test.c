@@ -44,8 +44,7 @@ static struct test_job *unwilling_job(struct guest *guest, enum ghyvi_engine_id 
 {
 	struct test_job *job = endless_job(guest, engine);
 
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	ops->preempt(pgpu, &job->base);
 	pump_for(5);
 	assert_int_equal(job->status, -1);
@@ -80,8 +79,7 @@ static void second_job_is_withdrawn_from_a_neighbour_that_must_yield(void **stat
 	u64 resets = gen9_shim_emu.resets;
 
 	start(first);
-	start(second);
-	pump(20);
+	start_and_pump(second);
 	ops->preempt(pgpu, &first->base);
 	pump_for(5);
 	begin_counting();
@@ -111,8 +109,7 @@ static void second_job_is_withdrawn_however_often_it_was(void **state)
 	     HI(USER_BATCH + 28));
 	RINGS(first, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
 	start(first);
-	start(second);
-	pump(20);
+	start_and_pump(second);
 	for (i = 0; i < 8; i++) {
 		ops->invalidate(&guests[1].client, 1);
 		pump(10);
@@ -173,11 +170,9 @@ static void second_job_that_has_begun_stays(void **state)
 	assert_int_equal(moves, 0);
 	gen9_shim_written = NULL;
 	assert_int_equal(first->status, -1);
-	release_guest(&guests[1]);
-	finish(second, GHYVI_JOB_COMPLETE);
+	complete_waiting(&guests[1], second);
 	assert_int_equal(first->status, -1);
-	release_guest(&guests[0]);
-	finish(first, GHYVI_JOB_COMPLETE);
+	complete_waiting(&guests[0], first);
 	job_free(first);
 	job_free(second);
 }
@@ -247,8 +242,7 @@ static void invalidation_waits_for_no_other_guest(void **state)
 	for (i = 0; i < 3; i++) {
 		jobs[i] = job_new(&guests[0], ids[i]);
 		add_loop(jobs[i], 60 + 30 * i);
-		start(jobs[i]);
-		pump(20);
+		start_and_pump(jobs[i]);
 	}
 	calls_of_other = 0;
 	gen9_shim_waiting = invalidate_meanwhile;
@@ -312,8 +306,7 @@ static void job_survives_its_own_invalidation(void **state)
 	u64 resets = gen9_shim_emu.resets;
 
 	add_loop(job, 300);
-	start(job);
-	pump(20);
+	start_and_pump(job);
 	gen9_shim_waiting = end_loops;
 	ops->invalidate(&guests[0].client, 1);
 	finish(job, GHYVI_JOB_COMPLETE);
@@ -343,8 +336,7 @@ static void invalidations_of_a_guest_are_limited_in_rate(void **state)
 static void end_waiting(struct test_job *first, struct test_job *second)
 {
 	finish(first, GHYVI_JOB_COMPLETE);
-	release_guest(&guests[1]);
-	finish(second, GHYVI_JOB_COMPLETE);
+	complete_waiting(&guests[1], second);
 	job_free(first);
 	job_free(second);
 }
@@ -391,8 +383,7 @@ static void interrupt_of_a_job_does_not_count_for_the_next(void **state)
 	gen9_shim_emu.adversary.modes = 0;
 	RINGS(first, USER_INTERRUPT, NOOP);
 	start(first);
-	start(second);
-	pump(20);
+	start_and_pump(second);
 	release_guest(&guests[0]);
 	for (i = 0; i < 100000 && (*stored != 2 || hardware->state != EMU_WAITING); i++)
 		gen9_shim_step();
@@ -430,8 +421,7 @@ static void job_that_waits_gets_no_interrupts_of_another_guest(void **state)
 	USER(&guests[1], USER_INTERRUPT, ARB_CHECK, START_USER, LO(USER_BATCH), HI(USER_BATCH));
 	RINGS(second, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
 	start(first);
-	start(second);
-	pump(20);
+	start_and_pump(second);
 	assert_true(first->base.begun_ns);
 	atomic_add(1, &gen9_client(guests[0].client)->held);
 	gen9_engine_kick(engine);
@@ -443,8 +433,7 @@ static void job_that_waits_gets_no_interrupts_of_another_guest(void **state)
 	atomic_add(-1, &gen9_client(guests[0].client)->held);
 	*(u32 *)guests[1].user[0] = BATCH_END;
 	finish(second, GHYVI_JOB_COMPLETE);
-	release_guest(&guests[0]);
-	finish(first, GHYVI_JOB_COMPLETE);
+	complete_waiting(&guests[0], first);
 	assert_true(first->events & GHYVI_EVENT_USER_INTERRUPT);
 	gen9_shim_emu.adversary.modes = modes;
 	job_free(first);

@@ -121,25 +121,19 @@ void run_user_batch(void);
 			fail_msg("not for %s: %s", rule, last());      \
 	} while (0)
 
-#define assert_submit_passes()   \
+#define assert_passes(run)       \
 	do {                     \
-		submit();        \
+		run();           \
 		assert_passed(); \
 	} while (0)
-#define assert_submit_refused(rule)   \
+#define assert_refuses(run, rule)     \
 	do {                          \
-		submit();             \
+		run();                \
 		assert_refused(rule); \
 	} while (0)
-#define assert_user_batch_passes() \
-	do {                       \
-		run_user_batch();  \
-		assert_passed();   \
-	} while (0)
-#define assert_user_batch_refused(rule) \
-	do {                            \
-		run_user_batch();       \
-		assert_refused(rule);   \
-	} while (0)
+#define assert_submit_passes() assert_passes(submit)
+#define assert_submit_refused(rule) assert_refuses(submit, rule)
+#define assert_user_batch_passes() assert_passes(run_user_batch)
+#define assert_user_batch_refused(rule) assert_refuses(run_user_batch, rule)
 
 #endif

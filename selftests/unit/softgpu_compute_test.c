@@ -413,8 +413,7 @@ static void a_process_that_is_waited_for_gets_no_second_delay(void **state)
 	rig_start(rig);
 	while (!unit.dispatches)
 		sched_yield();
-	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	rig_cancel(rig);
 	softgpu_ops.job_free(&rig->job);
 	/* Taken out of the queue: a delay that begins is seen. */
 	assert_true(atomic_exchange(&unit.worker->overdue.pending, false));
@@ -424,8 +423,7 @@ static void a_process_that_is_waited_for_gets_no_second_delay(void **state)
 	for (i = 0; i < 3; i++) {
 		rig_start(rig);
 		usleep_range(1000, 2000);
-		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-		assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+		rig_preempt(rig);
 	}
 	assert_false(atomic_exchange(&unit.worker->overdue.pending, true));
 	assert_true(shim_expire(&unit.worker->overdue));
