@@ -69,5 +69,11 @@ def begin(guest):
     guest.must_run(mount_command("/dev/vdb"))
 
 
+def compute_in(guest, seconds):
+    """SOME of the programs compute in @guest what PoCL does."""
+    begin(guest)
+    require_right_in(guest, guest.must_run(f"{SYSTEM} {RUN}", seconds), SOME)
+
+
 def require_right_in(guest, out, tests=None):
     require_right(guest.name, results_of(guest), guest.must_run(f"{SYSTEM} opencl_run --list"), out, tests)

@@ -203,13 +203,12 @@ def kernels_of_a_guest_compute():
 def opencl_programs_of_a_guest_compute():
     """Debian's OpenCL runtime computes what PoCL does, on the guest's i915."""
     with guest_with_i915(mem=opencllib.GUEST_MB, extra=("--qemu-args", *opencllib.disk())) as guest:
-        opencllib.begin(guest)
-        opencllib.require_right_in(guest, guest.must_run(f"{opencllib.SYSTEM} {opencllib.RUN}", OPENCL_S), opencllib.SOME)
+        opencllib.compute_in(guest, OPENCL_S)
     require_no_defect(take_log())
 
 
 @test
 def guest_with_i915_works():
     run_in_guest("blitcheck --rounds 2 --contexts 2", f"{IGT}/gem_blt -s 65536 -t 20 -r 1",
-                    *(f"{IGT}/gem_exec_nop -e {engine} -r 1" for engine in ENGINES))
+                 *(f"{IGT}/gem_exec_nop -e {engine} -r 1" for engine in ENGINES))
     require_no_defect(take_log())

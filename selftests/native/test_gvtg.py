@@ -95,8 +95,7 @@ def opencl_programs_of_a_guest_compute():
                           extra=(*GUEST_OPTIONS, *opencllib.disk()))
     try:
         guest.load_driver(GUEST_S)
-        opencllib.begin(guest)
-        opencllib.require_right_in(guest, guest.must_run(f"{opencllib.SYSTEM} {opencllib.RUN}", OPENCL_S), opencllib.SOME)
+        opencllib.compute_in(guest, OPENCL_S)
     finally:
         guest.kill()
         write(f"/sys/bus/mdev/devices/{OPENCL_UUID}/remove", "1")
