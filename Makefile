@@ -9,7 +9,7 @@ KBUILD = $(if $(KDIR),$(MAKE) --no-print-directory -C $(KDIR) M=$(KBUILD_TREE),K
 JOBS := $(shell nproc)
 
 .PHONY: help setup modules guest-programs demo test test-unit fuzz test-static test-lab test-debug test-hostile \
-	bench bench-audit bench-compute bench-display bench-engine bench-gvtg bench-migrate bench-mm bench-mmio bench-multicall bench-passthrough bench-pocl bench-sched bench-sched-lab bench-switch bench-whole \
+	bench bench-audit bench-compute bench-compute-gen9 bench-display bench-engine bench-gvtg bench-migrate bench-mm bench-mmio bench-multicall bench-passthrough bench-pocl bench-sched bench-sched-lab bench-switch bench-whole \
 	compare sim sim-tables sim-traces tools install shell-host shell-guest clean
 
 help:
@@ -91,6 +91,7 @@ ifdef ALL
 	@echo '  make bench-passthrough  a disk passed through, and all of the software pGPU'
 	@echo '  make bench-pocl    API remoting by PoCL beside ghyvi'
 	@echo "  make bench-compute  OpenCL in guests: all of the GPU, a part of it, several guests at once"
+	@echo '  make bench-compute-gen9  the same kernels on ghyvi-gen9, GVT-g and, natively, i915'
 	@echo '  make bench-gen9    make bench on the emulated Skylake'
 	@echo '  make bench-gvtg    ghyvi-gen9 beside GVT-g on the emulated GPU: exits, accesses, copies'
 	@echo '  make bench-isolation  what a guest must not do, tried on ghyvi-gen9 and GVT-g'
@@ -369,6 +370,11 @@ bench-compute:
 	@$(MAKE) --no-print-directory modules guest-programs tools
 	@tools/compare/build-pocl >/dev/null
 	@GHYVI_OPENCL=$$(selftests/lab/mkopencl | paste -sd " ") tools/bench/compute $(BENCH)
+
+bench-compute-gen9:
+	@tools/setup bench native opencl
+	@$(MAKE) --no-print-directory modules guest-programs tools pgpu-emu
+	@GHYVI_OPENCL=$$(selftests/lab/mkopencl | paste -sd " ") tools/bench/gvtg --report $@ $(BENCH)
 
 bench-multicall:
 	@tools/setup bench

@@ -19,6 +19,7 @@ GUEST_MB = 1024
 SYSTEM = "PATH=/usr/bin:/usr/sbin HOME=/tmp chroot /system"
 RESULTS = "/tmp/results"
 RUN = f"opencl_run Intel /opt/kernels.bin {RESULTS} {' '.join(SOME)}"
+BENCH = f"{SYSTEM} compute Intel /opt/compute.bin"
 
 
 def opencl():

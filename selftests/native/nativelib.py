@@ -11,7 +11,9 @@ import time
 TREE = os.environ["GHYVI_TREE"]
 OUT = os.environ["GHYVI_OUT"]
 sys.path.insert(0, f"{TREE}/selftests/lab")
+import hostlib  # noqa: E402
 import ktap  # noqa: E402
+import opencllib  # noqa: E402
 import patience  # noqa: E402
 
 IGT = "/usr/libexec/igt-gpu-tools/benchmarks"
@@ -73,6 +75,14 @@ def load(*parameters):
 def write(path, text):
     with open(path, "w") as file:
         file.write(text)
+
+
+def begin_opencl():
+    """The runtime of the disk for guests, on this machine's i915."""
+    for path in glob.glob("/sys/class/drm/card0/engine/*/heartbeat_interval_ms"):
+        write(path, str(hostlib.PATIENT_HEARTBEAT_MS))
+    run("modprobe", "-a", "loop", "erofs")
+    run("sh", "-c", opencllib.mount_command(opencllib.opencl()[0]))
 
 
 def interrupts():

@@ -7,12 +7,11 @@ import pathlib
 import subprocess
 import time
 
-import hostlib
 import ktap
 import opencllib
 import patience
 from ktap import long_test, test
-from nativelib import (ENGINES, GPU, IGT, OPENCL_S, OUT, PROGRAM_S, TREE, debugfs, expect_log, interrupts, load, require,
+from nativelib import (ENGINES, GPU, IGT, OPENCL_S, OUT, PROGRAM_S, TREE, begin_opencl, debugfs, expect_log, interrupts, load, require,
                        require_no_defect, run, take_log, write)
 
 
@@ -77,10 +76,7 @@ def kernels_compute():
 @long_test
 def opencl_programs_compute():
     """Debian's OpenCL runtime computes what PoCL does, on the host's i915."""
-    for path in glob.glob("/sys/class/drm/card0/engine/*/heartbeat_interval_ms"):
-        write(path, str(hostlib.PATIENT_HEARTBEAT_MS))
-    run("modprobe", "-a", "loop", "erofs")
-    run("sh", "-c", opencllib.mount_command(opencllib.opencl()[0]))
+    begin_opencl()
     out = run("sh", "-c", f"{opencllib.SYSTEM} {opencllib.RUN}", timeout=OPENCL_S)
     got = {os.path.basename(path): pathlib.Path(path).read_bytes() for path in glob.glob(f"{opencllib.RESULTS}/*")}
     listed = run("sh", "-c", f"{opencllib.SYSTEM} opencl_run --list")

@@ -296,6 +296,43 @@ def compute(say):
             **{key: report[key] for key in ("ratios", "behind", "clients", "beside", "costs", "failed")}}
 
 
+def fastest_kernels(cases):
+    """By kernel and size; of two runs the faster one counts."""
+    found = {}
+    for case in cases.values():
+        for one in case.get("kernels", ()):
+            key = f"{one['kernel']} {one['size']}"
+            if key not in found or one["us"] < found[key]["us"]:
+                found[key] = one
+    return found
+
+
+def per_submission(cases):
+    """What the programs of OpenCL cost: they run for a time, not for a number of kernels."""
+    computed = [case for case in cases.values() if "kernels" in case]
+    submissions = sum(case["submissions"] for case in computed)
+    return {"submissions": submissions, **{key: significant(sum(case[key] for case in computed) / submissions)
+                                           for key in ("exits", "registers", "ggtt")}}
+
+
+def compute_gen9(say):
+    """Kernels on the emulated Skylake: times relative to those of the host itself, and counts."""
+    report = report_of(LAB["compute_gen9"])
+    say("compute_gen9: figures of the last make bench-compute-gen9")
+    found = {system: fastest_kernels(cases) for system, cases in report["systems"].items()}
+    if not found.get("native") or not all(found.values()):
+        raise Skipped(f"the last make {LAB['compute_gen9']} left something out")
+    native = found.pop("native")
+    ratios = {system: {key: significant(one["us"] / native[key]["us"]) for key, one in kernels.items() if key in native}
+              for system, kernels in found.items()}
+    added = {system: [one["us"] - native[key]["us"] for key, one in kernels.items() if native[key]["level"]] for system, kernels in found.items()}
+    return {"machine": report["machine"], "ratios": ratios, "summary": {system: summary(one) for system, one in ratios.items()},
+            "added_us": {system: [significant(value) for value in statistics.quantiles(values, n=4)] for system, values in added.items()},
+            "kernels": [{"kernel": one["kernel"], "size": one["size"], "level": one["level"], "native_us": significant(one["us"])}
+                        for one in native.values()],
+            "costs": {system: per_submission(cases) for system, cases in report["systems"].items()}}
+
+
 # What the programs of make bench-whole print, as seconds.
 TIMES = {
     "load": lambda one: one["driver_s"],
@@ -371,11 +408,11 @@ def declared(say):
     return {"machine": report["machine"], "rounds": report["rounds"], "found": report["found"]}
 
 
-PARTS = {"multicall": multicall, "declared": declared, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "compute": compute, "whole": whole,
-         "passthrough": passthrough, "gen9": gen9, "isolation": isolation}
+PARTS = {"multicall": multicall, "declared": declared, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "compute": compute, "compute_gen9": compute_gen9,
+         "whole": whole, "passthrough": passthrough, "gen9": gen9, "isolation": isolation}
 # Parts with other figures in each run, and the target of make that measures them.
-LAB = {"declared": "bench-multicall", "gvtg": "bench-gvtg", "pocl": "bench-pocl", "compute": "bench-compute", "whole": "bench-whole",
-       "passthrough": "bench-passthrough", "gen9": "bench-gen9", "isolation": "bench-isolation"}
+LAB = {"declared": "bench-multicall", "gvtg": "bench-gvtg", "pocl": "bench-pocl", "compute": "bench-compute",
+       "compute_gen9": "bench-compute-gen9", "whole": "bench-whole", "passthrough": "bench-passthrough", "gen9": "bench-gen9", "isolation": "bench-isolation"}
 
 
 def in_lab(parts, say):

@@ -305,6 +305,29 @@ def compute(section):
             (", ".join(f"{count} of {what}" for what, count in collections.Counter(section["failed"]).items()) or "none") + "."]
 
 
+COMPUTING_GEN9 = {"native": "i915 on the host", "adaptive:whole": "ghyvi, all of the GPU", "adaptive": "ghyvi, an eighth", "gvtg": "GVT-g, an eighth"}
+
+
+def compute_gen9(section):
+    guests = list(section["ratios"])
+    rows = [("kernel", "size", "native, us", *(COMPUTING_GEN9[system] for system in guests))]
+    for one in section["kernels"]:
+        ratios = (section["ratios"][system].get(f"{one['kernel']} {one['size']}") for system in guests)
+        rows.append((f"`{one['kernel']}`", one["size"], number(one["native_us"]), *("" if ratio is None else number(ratio) for ratio in ratios)))
+    summary = section["summary"]
+    return ["Time of each kernel over the native one:", "", *table(*rows), "",
+            *table(("system", "geometric mean", "best", "worst"), *(
+                (COMPUTING_GEN9[system], number(summary[system]["mean"]),
+                 *(f"{number(section['ratios'][system][summary[system][key]])} (`{summary[system][key]}`)" for key in ("least", "most")))
+                for system in guests)), "",
+            "What a kernel of level 1 or 2 takes longer than natively, in us:", "",
+            *table(("system", "25 % of the kernels", "median", "75 %"), *((COMPUTING_GEN9[system], *map(number, section["added_us"][system])) for system in guests)), "",
+            "For each submission of these programs:", "",
+            *table(("system", "VM exits", "register accesses", "GGTT accesses", "submissions"), *(
+                (COMPUTING_GEN9[system], *(number(one[key]) for key in ("exits", "registers", "ggtt")), one["submissions"])
+                for system, one in section["costs"].items()))]
+
+
 WHOLE_CASES = (("load", "load of i915", False), ("gem_exec_nop", "gem_exec_nop", True), ("gem_blt", "gem_blt", True),
                ("blitcheck", "blitcheck", False), ("gmedia", "gmedia", False), ("launch", "empty batch, waited for", True),
                ("copy", "copy of 256 KiB", True), ("fill", "fill of 256 KiB", True), ("write", "write of 4 MiB by the CPU", False),
@@ -404,8 +427,8 @@ def isolation(section):
     return table(*rows)
 
 
-SECTIONS = {"multicall": multicall, "declared": declared, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "compute": compute, "whole": whole,
-            "passthrough": passthrough, "gen9": gen9, "isolation": isolation}
+SECTIONS = {"multicall": multicall, "declared": declared, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "compute": compute,
+            "compute_gen9": compute_gen9, "whole": whole, "passthrough": passthrough, "gen9": gen9, "isolation": isolation}
 
 
 def load(path=RESULTS):
