@@ -23,10 +23,11 @@ void vgpu_pvinfo_reset(struct ghyvi_vgpu *vgpu)
 
 	/*
 	 * i915 prefers the mappable range for what it shows, and writes its console through the
-	 * aperture then. Each of these stores traps where the aperture cannot be mapped. Elsewhere,
-	 * i915 writes it as memory.
+	 * aperture then. Each of these stores traps where the aperture cannot be mapped. Without
+	 * the range, i915 writes it as memory, but a program that maps an object through the GTT
+	 * hangs: i915 tries again and again to find a place for it.
 	 */
-	if (vgpu->display.on)
+	if (vgpu->display.on && p->aperture_copied.bytes)
 		mappable_bytes = 0;
 
 	vgpu_set(vgpu, PVINFO_MAGIC_LO, lower_32_bits(VGT_MAGIC));

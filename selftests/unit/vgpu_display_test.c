@@ -77,6 +77,21 @@ static void a_display_has_pipe_a_and_is_reset_like_the_rest(void **state)
 	assert_int_equal(rd(SDEISR), 0);
 }
 
+static void only_a_trapped_aperture_is_hidden_from_a_display(void **state)
+{
+	const struct ghyvi_range low = { 0x200000, 0x200000 }, page = { 0x200000, PAGE_SIZE };
+	const struct ghyvi_range high = { HIDDEN_START, HIDDEN_BYTES }, none = {};
+
+	assert_int_equal(ghyvi_vgpu_move_ggtt(vgpu, &low, &high, &page), 0);
+	assert_int_equal(rd(PVINFO_MAPPABLE_BASE), low.start);
+	assert_int_equal(rd(PVINFO_MAPPABLE_BYTES), 0);
+	assert_int_equal(ghyvi_vgpu_move_ggtt(vgpu, &low, &high, &none), 0);
+	assert_int_equal(rd(PVINFO_MAPPABLE_BYTES), low.bytes);
+	ghyvi_vgpu_set_display(vgpu, false);
+	assert_int_equal(ghyvi_vgpu_move_ggtt(vgpu, &low, &high, &page), 0);
+	assert_int_equal(rd(PVINFO_MAPPABLE_BYTES), low.bytes);
+}
+
 /* what is polled */
 
 static void what_is_requested_follows_at_once(void **state)
@@ -821,6 +836,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OFF_TEST(without_a_display_its_registers_are_storage),
 		TEST(a_display_has_pipe_a_and_is_reset_like_the_rest),
+		TEST(only_a_trapped_aperture_is_hidden_from_a_display),
 		TEST(what_is_requested_follows_at_once),
 		TEST(the_mailbox_knows_latencies_and_no_memory_clock),
 		TEST(the_link_is_trained_on_the_lanes_that_are_set),
