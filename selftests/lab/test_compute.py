@@ -43,7 +43,7 @@ def workers(eud):
 @contextlib.contextmanager
 def execution_units():
     """With no more rights than userspace/eud/ghyvi-eud.service gives them."""
-    eud = subprocess.Popen(["setpriv", "--bounding-set=-all,+setuid,+setgid", "--no-new-privs", EUD], stdout=subprocess.PIPE, text=True)
+    eud = subprocess.Popen(["setpriv", "--bounding-set=-all,+kill,+setuid,+setgid", "--no-new-privs", EUD], stdout=subprocess.PIPE, text=True)
     try:
         require(eud.stdout.readline() == "ready\n", "ghyvi-eud does not begin")
         yield eud
