@@ -11,9 +11,15 @@ import hostlib
 from ktap import Skip
 
 UNITS = "/run/ghyvi-units"
+INIT = "/run/ghyvi/init"  # as in tools/lab/agent.c
+RULES = "/run/udev/rules.d"
 HOOKS = "/etc/libvirt/hooks/qemu.d"
 OTHER = "/run/ghyvi-other-libvirt"  # /etc/libvirt of another host
 STOCK_UNITS = "/lib/systemd/system"
+# The bus, by which libvirt asks for a scope of each VM in machine.slice.
+BUS = ("dbus.socket", "dbus.service", "systemd-machined.service")
+BUS_UNITS = (*BUS, "machine.slice", "dbus-org.freedesktop.machine1.service")
+EUD = "ghyvi-eud.service"
 started = {}
 
 
@@ -34,17 +40,59 @@ def start_udev():
 
 
 def start_systemd():
-    """Starts the stock systemd as process 1 of a PID namespace, with no units but ours."""
+    """Lets the stock systemd become process 1, with no units but ours. It stays until the host VM ends."""
+    if hostlib.read("/proc/1/comm") == "systemd":
+        return
     os.makedirs(UNITS, exist_ok=True)
     for name in ("sysinit.target", "basic.target", "shutdown.target", "umount.target"):
         shutil.copy(f"{STOCK_UNITS}/{name}", UNITS)
     with open(f"{UNITS}/lab.target", "w") as file:
         file.write("[Unit]\nDescription=Nothing\nDefaultDependencies=no\n")
-    started["systemd"] = subprocess.Popen(
-        ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "/lib/systemd/systemd", "--system",
-         "--unit=lab.target", "--log-target=kmsg"], env={**os.environ, "SYSTEMD_UNIT_PATH": UNITS},
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(INIT, "w") as file:
+        file.write(f"#!/bin/sh\nSYSTEMD_UNIT_PATH={UNITS} SYSTEMD_GENERATOR_PATH={UNITS}/none exec /lib/systemd/systemd --system "
+                   "--unit=lab.target --log-target=kmsg --show-status=0\n")
+    os.chmod(INIT, 0o755)
+    os.kill(1, signal.SIGUSR1)
     hostlib.eventually(lambda: os.path.exists("/run/systemd/private"), "systemd", 60)
+
+
+def systemctl(*arguments):
+    return hostlib.must_run("systemctl", *arguments)
+
+
+@contextlib.contextmanager
+def bus():
+    """The system's bus, and systemd-machined."""
+    if not all(os.path.exists(f"{STOCK_UNITS}/{name}") for name in BUS_UNITS):
+        raise Skip("no D-Bus or systemd-machined: tools/setup")
+    start_systemd()
+    for name in BUS_UNITS:
+        shutil.copy(f"{STOCK_UNITS}/{name}", f"{UNITS}/{name}", follow_symlinks=False)
+    systemctl("daemon-reload")
+    systemctl("start", *BUS)
+    try:
+        yield
+    finally:
+        systemctl("stop", *reversed(BUS))
+
+
+@contextlib.contextmanager
+def execution_units():
+    """ghyvi-eud as packages install it. udev starts it when ghyvi-softgpu is loaded, so the modules are loaded again."""
+    start_udev()
+    start_systemd()
+    hostlib.must_run("make", "-s", "-C", f"{hostlib.TREE}/userspace/eud", "install", f"SYSTEMD_DIR={UNITS}", f"UDEV_DIR={RULES}")
+    systemctl("daemon-reload")
+    hostlib.must_run("udevadm", "control", "--reload")
+    hostlib.unload_modules()
+    hostlib.load_modules()
+    try:
+        hostlib.eventually(lambda: systemctl("show", "-p", "ActiveState", "--value", EUD).strip() == "active", EUD, 60)
+        yield
+    finally:
+        os.remove(f"{RULES}/61-ghyvi-eud.rules")
+        hostlib.must_run("udevadm", "control", "--reload")
+        systemctl("stop", EUD)
 
 
 def start_libvirt(hook=None):
@@ -89,10 +137,7 @@ def other_libvirt():
 
 
 def stop():
-    for name, process in reversed(started.items()):
-        # unshare ignores SIGTERM while it waits for its child. When it dies, so does the child.
-        process.kill() if name == "systemd" else process.terminate()
+    for process in reversed(started.values()):
+        process.terminate()
         process.wait()
     started.clear()
-    if os.path.exists("/run/systemd/private"):
-        os.remove("/run/systemd/private")
