@@ -398,8 +398,11 @@ static void wait_behind_context_0(void)
 static void a_guest_that_resets_its_bus_again_and_again_is_stopped(void **state)
 {
 	const u32 each = GHYVI_OVERSTAY_FREE_MS / GHYVI_OVERSTAY_POINT_MS;
+	const u64 now = ktime_get_ns();
 	u32 i;
 
+	stop_clock(); /* on a busy machine, others would lose more */
+	now_ns = now;
 	limit(3 * each, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	for (i = 1; i <= 4; i++) {
 		start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
@@ -416,6 +419,7 @@ static void a_guest_that_resets_its_bus_again_and_again_is_stopped(void **state)
 	ghyvi_vgpu_set_bar0(vgpu, 0x80000000);
 	read_pvinfo();
 	assert_alive();
+	shim_clock = NULL;
 }
 
 static void *fail_soon(void *job)
