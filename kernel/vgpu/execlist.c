@@ -655,6 +655,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 	engine->workload = NULL;
 	if (status == GHYVI_JOB_PREEMPTED) {
 		/* A reset is in progress, or failsafe state has begun: the guest sees no event. */
+		engine->events = 0;
 		workload_drop(engine, workload);
 		return;
 	}

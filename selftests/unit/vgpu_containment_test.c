@@ -352,6 +352,28 @@ static void a_workload_that_yields_late_counts(void **state)
 	overstay(yield_late);
 }
 
+/*
+ * The guest has handled all interrupts. The job has events that its backend has not taken back: the
+ * guest must not get them while its other accesses have no effect.
+ */
+static void yield_late_with_an_event(void)
+{
+	int before;
+
+	wr(GEN8_GT_ISR0 + IRQ_IIR, ~0u);
+	before = atomic_read(&interrupts);
+	gpu.running[guest.id]->events = GHYVI_EVENT_USER_INTERRUPT;
+	yield_late();
+	assert_true(ghyvi_vgpu_is_failsafe(vgpu));
+	assert_int_equal(atomic_read(&interrupts), before);
+	assert_int_equal(vgpu_get(vgpu, GEN8_GT_ISR0 + IRQ_IIR), 0);
+}
+
+static void a_workload_that_enters_failsafe_state_raises_no_event(void **state)
+{
+	overstay(yield_late_with_an_event);
+}
+
 static void complete_late(void)
 {
 	finish(guest.id, GHYVI_JOB_COMPLETE);
@@ -922,6 +944,7 @@ int main(void)
 		RCS(time_that_others_lose_costs_points),
 		RCS(points_do_not_wrap),
 		RCS(a_workload_that_yields_late_counts),
+		RCS(a_workload_that_enters_failsafe_state_raises_no_event),
 		RCS(a_workload_that_completes_late_counts),
 		RCS(a_workload_that_its_guest_resets_late_counts),
 		RCS(a_workload_that_a_device_reset_stops_late_counts),
