@@ -2,6 +2,7 @@
 """Tests of qemu-glue/ that need no real vGPUs. The others are in selftests/lab/test_libvirt.py."""
 
 import configparser
+import glob
 import json
 import os
 import re
@@ -86,6 +87,17 @@ def ci_recipes_use_the_examples():
     require(place == "ghyvi_cyborg:GhyviDriver" and project["tool"]["setuptools"]["py-modules"] == ["ghyvi_cyborg"], place)
     with open(f"{GLUE}/ci/cyborg/local.conf") as file:
         require(f"CYBORG_ENABLED_DRIVERS={driver}\n" in file.read(), "local.conf does not enable the driver")
+
+
+@test
+def recipes_for_other_projects_say_first_whether_they_were_executed():
+    paths = [path for folder in ("ci", "kubevirt", "nova") for path in glob.glob(f"{GLUE}/{folder}/**", recursive=True)
+             if os.path.isfile(path) and not path.endswith(".pyc")]
+    require(len(paths) >= 7, f"{paths}")
+    for path in paths:
+        with open(path) as file:
+            first = next(line for line in file if not re.match("#!|# SPDX-", line))
+        require(re.match("# (Executed by|Not executed yet: )", first), f"{path}: {first}")
 
 
 # Stands in for OpenStack Cyborg, which Debian 12 does not have: objects are dictionaries.

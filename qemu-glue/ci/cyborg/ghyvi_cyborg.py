@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+# Executed by hand with Cyborg's classes of July 2026, and in tests without them. Not in an OpenStack.
 """A driver for OpenStack Cyborg: the vGPUs of one type of each pGPU of ghyvi.
 
 GHYVI_TYPE is the type, without the name of the pGPU's driver. Cyborg creates a vGPU when it binds
