@@ -10,8 +10,9 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, f"{TREE}/tools/lab")
+sys.path[:0] = [f"{TREE}/tools/lab", f"{TREE}/selftests/lab"]
 
+import ktap  # noqa: E402
 import lablib  # noqa: E402
 from lablib import LabError  # noqa: E402
 
@@ -40,6 +41,18 @@ def make_root(packages=PACKAGES):
     return root
 
 
+def find_root(root, packages=PACKAGES):
+    return os.path.abspath(root) if root else make_root(packages)
+
+
+def root_for_test(root, packages=PACKAGES):
+    """As find_root(), but ends the program, as skipped, while the mirror is half synced."""
+    try:
+        return find_root(root, packages)
+    except lablib.HalfSynced as why:
+        return ktap.skip_all(why)
+
+
 def disk(root, name="drivers"):
     """An image of the system. The compiler and documentation are not needed."""
     status = f"{root}/var/lib/dpkg/status"
@@ -66,9 +79,9 @@ def run_script(script, name, image, programs, lab=(), **more):
 
 
 def run_in_host(script, name, root, **more):
-    """Builds the image of root, or of PACKAGES, and the programs, for run_script()."""
+    """Builds the image of root, and the programs, for run_script()."""
     os.makedirs(OWN, exist_ok=True)
-    image = disk(os.path.abspath(root) if root else make_root())
+    image = disk(root)
     for program, options in PROGRAMS.items():
         lablib.run_tool("gcc", "-std=gnu11", "-O2", "-Wall", "-o", f"{OWN}/{program}", f"{HERE}/{program}.c", *options)
     programs = [*(f"{OWN}/{program}" for program in PROGRAMS), f"{HERE}/with-x", f"{HERE}/with-weston"]

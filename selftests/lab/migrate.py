@@ -17,6 +17,7 @@ from ktap import Skip
 
 UNPACKED = f"{hostlib.TREE}/build/qemu"
 QEMU = f"{UNPACKED}/usr/bin/qemu-system-x86_64"
+WHY_NO_QEMU = f"{hostlib.TREE}/build/no-qemu"  # by tools/lab/fetch-qemu
 MODULES = "/usr/lib/x86_64-linux-gnu/qemu"
 GUESTS = "/run/ghyvi/guests"
 MEMORY_MB = 512
@@ -87,7 +88,10 @@ class Qmp:
 
 def require_qemu():
     if not os.path.exists(QEMU):
-        raise Skip("no QEMU that migrates VFIO devices: run tools/lab/fetch-qemu")
+        why = "run tools/lab/fetch-qemu"
+        with contextlib.suppress(FileNotFoundError), open(WHY_NO_QEMU) as file:
+            why = file.read().strip()
+        raise Skip(f"no QEMU that migrates VFIO devices: {why}")
 
 
 @contextlib.contextmanager

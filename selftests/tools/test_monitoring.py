@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 from ktap import Skip, test
 from toolslib import DONE, ctl, require, tree
@@ -13,15 +14,19 @@ from tree import PARENT, UUIDS
 
 UUID, OTHER = UUIDS
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, f"{TREE}/tools/lab")
+import lablib  # noqa: E402
+
 MONITORING = f"{TREE}/userspace/monitoring"
 PLACEHOLDERS = (("$__rate_interval", "5m"), ("$instance", ".*"), ("$uuid", ".*"))
 GRID_COLUMNS = 24
 
 
 def promtool(*arguments, **options):
-    found = subprocess.run([f"{TREE}/tools/promtool"], stdout=subprocess.PIPE, text=True, check=False)
+    found = subprocess.run([f"{TREE}/tools/promtool"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+                           env=options.get("env"))
     if found.returncode:
-        raise Skip("no promtool, and the package prometheus cannot be fetched")
+        raise Skip(lablib.half_synced(found.stderr) or f"no promtool, and the package prometheus cannot be fetched: {found.stderr[-300:]}")
     return subprocess.run([found.stdout.strip(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
                           **options)
 

@@ -22,6 +22,7 @@ BUILD = os.path.join(TREE, "build")
 CACHE = os.path.join(BUILD, "lab-cache")
 UNPACKED_KERNELS = os.path.join(BUILD, "kernels")  # by tools/kernels/fetch, one directory per suite
 MIGRATING_QEMU = os.path.join(BUILD, "qemu/usr/bin/qemu-system-x86_64")  # by tools/lab/fetch-qemu
+NO_QEMU = os.path.join(BUILD, "no-qemu")  # why it could not; the tests that need it are skipped with this reason
 
 # Modules that the initrd of each machine loads before it mounts the root file system.
 HOST_MODULES = ["virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay",
@@ -45,7 +46,7 @@ class HalfSynced(LabError):
 
 
 # What apt says then, also through mmdebstrap.
-HALF_SYNCED = re.compile(r"File has unexpected size|Hash Sum mismatch|Mirror sync in progress")
+HALF_SYNCED = re.compile(r"File has unexpected size|Hash Sum mismatch|Size mismatch|Mirror sync in progress")
 
 
 def half_synced(text):
