@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is expected of IGT's subtests, the output of its programs, and the judgement of what was
-found."""
+found.
+
+The list is kept as drm/ci keeps its: failures, flakes with their rate, and what is not run, with
+what differs under a policy."""
 
 import collections
 import re
 
 DEFECTS = ("check_differences", "oracle_violations", "failsafes", "kernel", "host")
 ORDER = ("pass", "skip", "fail", "timeout", "lost", "invalid")
+LISTED = (*ORDER, "flake", "omit", "?")
+# A flake may do this.
+FLAKY = ("pass", "fail", "timeout")
+RATE = re.compile(r"(\d+)/(\d+) \S")
+FLAKE_RUNS = 5  # after as many without one that passed, it is no flake
 # Under nested TCG a program needs seconds to start; most subtests take 2 to 20 s.
 LIMIT_S = 60
 # Exit statuses of IGT (lib/igt_core.h), and the results that it prints.
@@ -83,23 +91,83 @@ def to_run(names, results, limit_s):
     return [name for name in names if name not in results or not final(results[name])]
 
 
-def load_expected(path):
-    """Maps "program@subtest" to (status or "?", reason), in the order of the file."""
-    expected = {}
+def why_bad(words, section, of_section, expected):
+    """What is wrong with a line of the list, or None."""
+    name, status, reason = (*words, "", "")[:3]
+    if status not in LISTED or name in of_section:
+        return "not a new NAME with a status"
+    if status not in ("pass", "?") and not reason:
+        return f"{status} without a reason"
+    if section and (name not in expected or status == "?"):
+        return f"[{section}] says what differs from the rows above"
+    rate = RATE.match(reason)
+    if status == "flake" and not (rate and 0 < int(rate[1]) < int(rate[2])):
+        return "flake without FAILED/RUNS and a reason"
+    return None
+
+
+def load_expected(path, policy=""):
+    """Maps "program@subtest" to (status or "?", reason) under a policy, in the order of the file."""
+    expected, section, of_section = {}, "", set()
     with open(path) as file:
         for number, line in enumerate(file, 1):
             words = line.split(None, 2)
             if not words or words[0].startswith("#"):
                 continue
-            if len(words) < 2 or words[1] not in (*ORDER, "?") or words[0] in expected:
-                raise ListError(f"{path}:{number}: not a new NAME with a status: {line.strip()}")
-            if words[1] not in ("pass", "?") and len(words) < 3:
-                raise ListError(f"{path}:{number}: {words[1]} without a reason")
-            expected[words[0]] = (words[1], words[2].strip() if len(words) > 2 else "")
+            if re.fullmatch(r"\[\w+\]", line.strip()):
+                section, of_section = line.strip()[1:-1], set()
+                continue
+            why = why_bad(words, section, of_section, expected)
+            if why:
+                raise ListError(f"{path}:{number}: {why}: {line.strip()}")
+            of_section.add(words[0])
+            if section in ("", policy):
+                expected[words[0]] = (words[1], words[2].strip() if len(words) > 2 else "")
     return expected
 
 
-def update_expected(path, results):
+def wanted(expected, words):
+    """The names that contain one of the words, or all; of those that are omitted, whole names only."""
+    return [name for name, (status, _) in expected.items()
+            if name in words or (status != "omit" and (not words or any(word in name for word in words)))]
+
+
+def count(tally, run, result):
+    """Adds a result to the tally of all runs: name -> status -> count. @run: what the present run has added, by name;
+    a later result for the same subtest replaces it. A time-out at a limit below the default says nothing."""
+    if result["status"] == "timeout" and result.get("limit_s", LIMIT_S) < LIMIT_S:
+        return
+    counts = tally.setdefault(result["name"], collections.Counter())
+    if result["name"] in run:
+        counts[run[result["name"]]] -= 1
+    counts[result["status"]] = counts.get(result["status"], 0) + 1
+    run[result["name"]] = result["status"]
+
+
+def rate(counts):
+    """(runs that did not pass, runs)"""
+    runs = sum(counts.values())
+    return runs - counts.get("pass", 0), runs
+
+
+def is_flaky(counts):
+    return 0 < counts.get("pass", 0) < sum(counts.values())
+
+
+def flakes(tally, expected):
+    """Yields (name, what its runs did, why it counts as failed or None): flakes of the list, and others whose results
+    vary."""
+    for name, counts in tally.items():
+        status, reason = expected.get(name, ("?", ""))
+        failed, runs = rate(counts)
+        if status == "flake":
+            why = "never passes, so it is no flake" if failed == runs >= FLAKE_RUNS else None
+            yield name, f"failed in {failed} of {runs} runs, listed with {reason.split()[0]}", why
+        elif is_flaky(counts):
+            yield name, f"failed in {failed} of {runs} runs, listed as {status}", None
+
+
+def update_expected(path, results, tally):
     """Writes what was found for subtests with "?", but no time-out at a limit below the default."""
     with open(path) as file:
         lines = file.read().splitlines()
@@ -110,7 +178,11 @@ def update_expected(path, results):
             if found["status"] == "timeout" and found["limit_s"] < LIMIT_S:
                 continue
             reason = " ".join(found.get("reason", "").split())
-            lines[index] = f"{words[0]} {found['status']} {reason}".rstrip()
+            counts = tally.get(words[0], {})
+            status = "flake {}/{}".format(*rate(counts)) if is_flaky(counts) else found["status"]
+            lines[index] = f"{words[0]} {status} {reason}".rstrip()
+            if is_flaky(counts) and not reason:
+                lines[index] += " not explained"
     with open(path, "w") as file:
         file.write("\n".join(lines) + "\n")
 
@@ -120,10 +192,12 @@ def judge(result, expected):
     for name in DEFECTS:
         if result.get(name):
             return f"{name}: {result[name]} {result.get('last_error', '')}"
-    wanted = expected.get(result["name"], ("?", ""))[0]
-    if wanted in ("?", result["status"]) or (result["status"] == "pass" and wanted != "skip"):
+    listed = expected.get(result["name"], ("?", ""))[0]
+    if listed in ("?", "omit", result["status"]) or (result["status"] == "pass" and listed != "skip"):
         return None
-    return f"expected {wanted}: {result.get('reason', '')}"
+    if listed == "flake" and result["status"] in FLAKY:
+        return None
+    return f"expected {listed}: {result.get('reason', '')}"
 
 
 def table(results, expected):

@@ -23,7 +23,9 @@ def failed(status, wanted, **counters):
 def igt_result_fails_unless_it_is_the_expected_one_or_better():
     for status, wanted, fails in (("pass", "pass", False), ("skip", "pass", True), ("fail", "pass", True),
                                   ("pass", "fail", False), ("timeout", "fail", True), ("pass", "skip", True),
-                                  ("skip", "skip", False), ("lost", "pass", True), ("fail", "?", False)):
+                                  ("skip", "skip", False), ("lost", "pass", True), ("fail", "?", False),
+                                  ("pass", "flake", False), ("fail", "flake", False), ("timeout", "flake", False),
+                                  ("skip", "flake", True), ("lost", "flake", True), ("fail", "omit", False)):
         require(failed(status, wanted) == fails, f"{status}, expected {wanted}")
 
 
@@ -94,11 +96,13 @@ def igt_list_is_valid_and_an_update_changes_only_what_has_not_run():
         file.flush()
         igtlib.update_expected(file.name, {"a@b": {"status": "skip", "reason": "no\nfences\n"},
                                            "a@d": {"status": "timeout", "limit_s": igtlib.LIMIT_S - 1},
-                                           "a@c": {"status": "fail", "reason": "of today"}})
+                                           "a@c": {"status": "fail", "reason": "of today"}}, {})
         file.seek(0)
         text = file.read()
         require(text == "# a comment\na@b skip no fences\na@c pass\na@d ?\n", text)
-        for bad in ("a@b skip\n", "a@b maybe\n", "a@b\n", "a@b pass\na@b pass\n"):
+        for bad in ("a@b skip\n", "a@b maybe\n", "a@b\n", "a@b pass\na@b pass\n", "a@b omit\n", "a@b flake why\n",
+                    "a@b flake 1/4\n", "a@b flake 0/4 why\n", "a@b flake 4/4 why\n", "[full]\na@b pass\n",
+                    "a@b pass\n[full]\na@b ?\n", "a@b pass\n[full]\na@b omit why\na@b omit why\n"):
             file.seek(0)
             file.truncate()
             file.write(bad)
@@ -108,3 +112,74 @@ def igt_list_is_valid_and_an_update_changes_only_what_has_not_run():
             except igtlib.ListError:
                 continue
             require(False, f"accepted: {bad}")
+
+
+ROWS = """a@b pass
+a@c fail no fences
+a@d omit it hangs the guest
+a@e flake 1/4 a race of the test
+[full]
+a@b omit too slow
+a@d pass
+[nested]
+a@c pass
+"""
+
+
+def listed(text, policy):
+    with tempfile.NamedTemporaryFile("w+", suffix=".txt") as file:
+        file.write(text)
+        file.flush()
+        return igtlib.load_expected(file.name, policy)
+
+
+@test
+def igt_list_has_exceptions_by_policy():
+    statuses = {policy: [status for status, _ in listed(ROWS, policy).values()] for policy in ("", "full", "nested")}
+    require(statuses == {"": ["pass", "fail", "omit", "flake"], "full": ["omit", "fail", "pass", "flake"],
+                         "nested": ["pass", "pass", "omit", "flake"]}, statuses)
+
+
+@test
+def igt_runs_what_is_omitted_only_by_its_whole_name():
+    expected = listed(ROWS, "")
+    for words, names in (((), ["a@b", "a@c", "a@e"]), (("a@",), ["a@b", "a@c", "a@e"]), (("a@d",), ["a@d"]),
+                         (("a@d", "@c"), ["a@c", "a@d"])):
+        require(igtlib.wanted(expected, words) == names, f"{words}: {igtlib.wanted(expected, words)}")
+
+
+def tally_of(*runs):
+    """What runs of a@e leave, each with the results that it prints."""
+    tally = {}
+    for results in runs:
+        run = {}
+        for status in results:
+            igtlib.count(tally, run, {"name": "a@e", "status": status})
+    return tally
+
+
+@test
+def igt_flake_has_a_rate_and_passes_now_and_then():
+    expected = listed(ROWS, "")
+    # A second result in one run replaces the first.
+    found = list(igtlib.flakes(tally_of(["pass"], ["pass", "fail"], ["pass"]), expected))
+    require(found == [("a@e", "failed in 1 of 3 runs, listed with 1/4", None)], found)
+    never = [["fail"]] * igtlib.FLAKE_RUNS
+    require(not list(igtlib.flakes(tally_of(*never[1:]), expected))[0][2], "too few runs to tell")
+    require(list(igtlib.flakes(tally_of(*never), expected))[0][2], "a flake that never passes")
+    # One that the list does not know.
+    found = list(igtlib.flakes(tally_of(["pass"], ["timeout"]), {"a@e": ("pass", "")}))
+    require(found == [("a@e", "failed in 1 of 2 runs, listed as pass", None)], found)
+    require(not list(igtlib.flakes(tally_of(["pass"], ["pass"]), {"a@e": ("pass", "")})), "it always passes")
+
+
+@test
+def igt_update_writes_the_rate_of_a_flake():
+    with tempfile.NamedTemporaryFile("w+", suffix=".txt") as file:
+        file.write("a@e ?\n")
+        file.flush()
+        igtlib.update_expected(file.name, {"a@e": {"status": "pass"}}, tally_of(["fail"], ["pass"], ["pass"]))
+        file.seek(0)
+        text = file.read()
+        require(text == "a@e flake 1/3 not explained\n", text)
+        igtlib.load_expected(file.name)
