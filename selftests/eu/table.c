@@ -45,9 +45,11 @@ static bool supported(unsigned int op)
 }
 
 static const char *const functions[][2] = {
-	{ "inv, fdiv, sqt", "exact (IEEE, one rounding)" },
+	{ "inv, fdiv, sqt", "exact (IEEE, one rounding), for floats and halves" },
 	{ "log, exp, rsqt, sin, cos, pow",
-	  "within 1 ulp: computed in double, rounded once; the manual allows hardware more" },
+	  "within 0.51 ulp to nearest, 1.01 in other rounding modes: computed in double, rounded once; "
+	  "the manual allows hardware more. Infinities and NaNs as C's functions; pow of the absolute "
+	  "value" },
 	{ "idiv, iqot, irem", "exact; a division by zero gives the largest number" },
 	{ "invm, rsqtm",
 	  "the exact quotient or square root, always with the early-out flag, so no madm" },

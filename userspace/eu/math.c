@@ -27,27 +27,31 @@ enum {
 	MATH_RSQTM,
 };
 
-static float function(unsigned int f, float a, float b)
+/*
+ * Quotients and square roots of floats have no more than 24 bits in each operand: rounded to a
+ * double, and then to what the destination is, they are the same as if rounded once.
+ */
+static double function(unsigned int f, double a, double b)
 {
 	switch (f) {
 	case MATH_INV:
 		return 1 / a;
 	case MATH_LOG:
-		return (float)log2((double)a);
+		return log2(a);
 	case MATH_EXP:
-		return (float)exp2((double)a);
+		return exp2(a);
 	case MATH_SQRT:
-		return sqrtf(a);
+		return sqrt(a);
 	case MATH_RSQ:
-		return (float)(1 / sqrt((double)a));
+		return 1 / sqrt(a);
 	case MATH_SIN:
-		return (float)sin((double)a);
+		return sin(a);
 	case MATH_COS:
-		return (float)cos((double)a);
+		return cos(a);
 	case MATH_FDIV:
 		return a / b;
 	default:
-		return (float)pow(fabs((double)a), (double)b);
+		return pow(fabs(a), b);
 	}
 }
 
@@ -129,7 +133,7 @@ static enum eu_step macro(struct eu_exec *x, const struct eu_insn *i, uint32_t l
 enum eu_step eu_math(struct eu_exec *x, const struct eu_insn *i)
 {
 	uint32_t lanes = eu_lanes(x->t, i);
-	float a[EU_LANES], b[EU_LANES] = { 0 };
+	double a[EU_LANES], b[EU_LANES] = { 0 };
 	struct eu_insn plain;
 	unsigned int lane;
 
@@ -144,18 +148,18 @@ enum eu_step eu_math(struct eu_exec *x, const struct eu_insn *i)
 		return eu_fail(x, i, EU_UNSUPPORTED, "math function %u", i->condition);
 	if (i->src[0].type != EU_F && i->src[0].type != EU_HF)
 		return eu_fail(x, i, EU_UNSUPPORTED, "math function %u of this type", i->condition);
-	if (eu_load_float(x, i, 0, a))
+	if (eu_load_double(x, i, 0, a))
 		return EU_FAILED;
 	if (i->condition == MATH_FDIV || i->condition == MATH_POW) {
 		if (i->src[1].type != EU_F && i->src[1].type != EU_HF)
 			return eu_fail(x, i, EU_UNSUPPORTED, "math function %u of this type",
 				       i->condition);
-		if (eu_load_float(x, i, 1, b))
+		if (eu_load_double(x, i, 1, b))
 			return EU_FAILED;
 	}
 	for (lane = 0; lane < i->lanes; lane++)
 		a[lane] = function(i->condition, a[lane], b[lane]);
 	plain = *i;
 	plain.condition = 0;
-	return eu_finish_float(x, &plain, lanes, a);
+	return eu_finish_double(x, &plain, lanes, a);
 }
