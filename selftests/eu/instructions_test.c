@@ -585,6 +585,22 @@ static void a_macro_of_an_architecture_register_is_refused(void **state)
 		}
 }
 
+/* Registers beside those that there are have no values: neither those of sr0 nor of n0. */
+static void other_state_registers_are_refused(void **state)
+{
+	static const unsigned int registers[] = { 0x71, 0x91, 0x92 };
+	struct code c = { .count = 0 };
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 3; n++) {
+		fresh();
+		emit1(&c, EU_MOV, 1, ONE(EU_UD, 4, 0), ARF(EU_UD, registers[n]));
+		assert_int_equal(last(&c), EU_FAILED);
+		assert_int_equal(exec.error.status, EU_UNSUPPORTED);
+	}
+}
+
 static void test_halves_round_once(void **state)
 {
 	unsigned int n;
@@ -802,6 +818,7 @@ int main(void)
 		cmocka_unit_test(test_regions_past_the_last_register_are_refused),
 		cmocka_unit_test(test_what_is_not_known_is_named),
 		cmocka_unit_test(a_macro_of_an_architecture_register_is_refused),
+		cmocka_unit_test(other_state_registers_are_refused),
 		cmocka_unit_test(test_halves_round_once),
 		cmocka_unit_test(csel_of_other_than_floats_is_refused),
 		cmocka_unit_test(test_both_ways_are_equal),

@@ -154,11 +154,11 @@ static int arf_offset(struct eu_insn *i, unsigned int number, unsigned int subre
 	case 0x6:
 		return low == 0 ? (int)(EU_REG_SP + subregister) : -1;
 	case 0x7:
-		return low < 2 ? (int)(EU_REG_SR0 + subregister) : -1;
+		return low == 0 ? (int)(EU_REG_SR0 + subregister) : -1;
 	case 0x8:
 		return low == 0 ? (int)(EU_REG_CR0 + subregister) : -1;
 	case 0x9:
-		return low < 3 ? (int)(EU_REG_N0 + subregister) : -1;
+		return low == 0 ? (int)(EU_REG_N0 + subregister) : -1;
 	case 0xa:
 		return low == 0 && !write ? (int)(EU_REG_IP + subregister) : -1;
 	case 0xb:
