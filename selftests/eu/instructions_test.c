@@ -676,6 +676,160 @@ static uint32_t *emit_mad(struct code *c, unsigned int lanes, unsigned int type,
 	return dw;
 }
 
+/* Align16: the components of each four lanes in the order of @swizzle, x first. */
+static void put_align16(uint32_t *dw, unsigned int n, unsigned int reg, unsigned int swizzle)
+{
+	unsigned int at = n ? 96 : 64;
+
+	put_field(dw, 8, 8, 1);
+	put_field(dw, 51, 48, 15);
+	put_source(dw, n, ONE(EU_F, reg, 0));
+	put_field(dw, at + 3, at, swizzle & 15);
+	put_field(dw, at + 19, at + 16, swizzle >> 4);
+	put_field(dw, at + 24, at + 21, 3);
+}
+
+enum { XYZW = 0xe4, WZYX = 0x1b };
+
+/*
+ * dp4, dp3 and dp2 sum the products of four, three or two components, dph takes 1 as the first
+ * source's fourth. Each component that is written has the sum of its four lanes. All sums here are
+ * exact, whatever the order.
+ */
+static void dot_products_are_of_components(void **state)
+{
+	static const unsigned int ops[] = { EU_DP4, EU_DPH, EU_DP3, EU_DP2 };
+	static const unsigned int components[] = { 4, 3, 3, 2 };
+	unsigned int op, way, lane, k;
+
+	(void)state;
+	for (op = 0; op < 4; op++) {
+		/* As they are; the first source backwards; negated, and two components written. */
+		for (way = 0; way < 3; way++) {
+			float a[8], b[8];
+			struct code c = { .count = 0 };
+			uint32_t *dw;
+
+			fresh();
+			for (lane = 0; lane < 8; lane++) {
+				a[lane] = (float)(int)(lane * lane) - 5;
+				b[lane] = (float)(int)(3 * lane) - 7;
+				set_dword(2, lane, bits(a[lane]));
+				set_dword(3, lane, bits(b[lane]));
+				set_dword(4, lane, 0x55555555);
+			}
+			dw = emit2(&c, ops[op], 8, VEC(EU_F, 4), VEC(EU_F, 2), VEC(EU_F, 3));
+			put_align16(dw, 0, 2, way == 1 ? WZYX : XYZW);
+			put_align16(dw, 1, 3, XYZW);
+			if (way == 2) {
+				put_field(dw, 78, 78, 1);
+				put_field(dw, 51, 48, 5);
+			}
+			assert_int_equal(last(&c), EU_NEXT);
+			for (lane = 0; lane < 8; lane++) {
+				unsigned int four = lane / 4 * 4;
+				float want = 0;
+
+				for (k = 0; k < components[op]; k++)
+					want += (way == 2 ? -1.0f : 1.0f) *
+						a[four + (way == 1 ? 3 - k : k)] * b[four + k];
+				if (ops[op] == EU_DPH)
+					want += b[four + 3];
+				assert_int_equal(dword(4, lane),
+						 way == 2 && lane % 2 ? 0x55555555 : bits(want));
+			}
+		}
+	}
+}
+
+/* src0 * src1 + (1 - src0) * src2, without a rounding here. */
+static void lrp_is_between_two_values(void **state)
+{
+	static const float share[8] = { 0, 1, 0.5f, 0.25f, 0.75f, 2, -1, 0.125f };
+	const struct op sources[3] = { VEC(EU_F, 2), VEC(EU_F, 3), ONE(EU_F, 6, 8) };
+	struct code c = { .count = 0 };
+	unsigned int lane, negated;
+	uint32_t *dw;
+
+	(void)state;
+	for (negated = 0; negated < 2; negated++) {
+		fresh();
+		for (lane = 0; lane < 8; lane++) {
+			set_dword(2, lane, bits(share[lane]));
+			set_dword(3, lane, bits((float)(int)(lane * 24) - 40));
+		}
+		set_dword(6, 2, bits(64));
+		dw = emit_mad(&c, 8, EU_F, 4, sources);
+		put_field(dw, 6, 0, EU_LRP);
+		put_field(dw, 40, 40, negated); /* src1 */
+		assert_int_equal(last(&c), EU_NEXT);
+		for (lane = 0; lane < 8; lane++) {
+			float to = (negated ? -1.0f : 1.0f) * ((float)(int)(lane * 24) - 40);
+
+			assert_int_equal(dword(4, lane),
+					 bits(share[lane] * to + (1 - share[lane]) * 64));
+		}
+	}
+}
+
+/* Sums and differences of 64 bits by dwords; a lane that does not execute keeps its accumulator. */
+static void carry_and_borrow_are_in_the_accumulator(void **state)
+{
+	static const uint64_t a[8] = { 0,
+				       1,
+				       0xffffffff,
+				       0x100000000,
+				       0xfffffffeffffffff,
+				       0x123456789abcdef0,
+				       ~0ull,
+				       0x8000000080000000 };
+	static const uint64_t b[8] = { 0, 0xffffffff,	      1,
+				       1, 0xffffffff00000001, 0xfedcba9876543210,
+				       1, 0x8000000080000000 };
+	unsigned int lane, borrow;
+
+	(void)state;
+	for (borrow = 0; borrow < 2; borrow++) {
+		struct code c = { .count = 0 };
+
+		fresh();
+		for (lane = 0; lane < 8; lane++) {
+			set_dword(2, lane, (uint32_t)a[lane]);
+			set_dword(3, lane, (uint32_t)(a[lane] >> 32));
+			set_dword(6, lane, (uint32_t)b[lane]);
+			set_dword(7, lane, (uint32_t)(b[lane] >> 32));
+		}
+		emit1(&c, EU_MOV, 8, ARF(EU_UD, 0x20), IMM(EU_UD, 0x77));
+		assert_int_equal(last(&c), EU_NEXT);
+		thread.mask = 0x7f;
+		put_field(emit2(&c, borrow ? EU_SUBB : EU_ADDC, 8, VEC(EU_UD, 10), VEC(EU_UD, 2),
+				VEC(EU_UD, 6)),
+			  28, 28, 1);
+		assert_int_equal(last(&c), EU_NEXT);
+		thread.mask = ~0u;
+		emit1(&c, EU_MOV, 8, VEC(EU_UD, 12), accumulator(EU_UD));
+		assert_int_equal(last(&c), EU_NEXT);
+		assert_int_equal(dword(12, 7), 0x77);
+		emit2(&c, EU_ADD, 8, VEC(EU_UD, 11), VEC(EU_UD, 3),
+		      borrow ? NEG(VEC(EU_UD, 7)) : VEC(EU_UD, 7));
+		last(&c);
+		emit2(&c, EU_ADD, 8, VEC(EU_UD, 11), VEC(EU_UD, 11),
+		      borrow ? NEG(VEC(EU_UD, 12)) : VEC(EU_UD, 12));
+		last(&c);
+		for (lane = 0; lane < 7; lane++) {
+			uint64_t want = borrow ? a[lane] - b[lane] : a[lane] + b[lane];
+
+			assert_int_equal(
+				dword(12, lane),
+				borrow ? (uint32_t)a[lane] < (uint32_t)b[lane] :
+					 ((a[lane] & 0xffffffff) + (b[lane] & 0xffffffff)) >> 32);
+			assert_int_equal(dword(10, lane), (uint32_t)want);
+			assert_int_equal(dword(11, lane), want >> 32);
+		}
+		assert_int_equal(dword(10, 7), 0);
+	}
+}
+
 /* As floats, small integers would be zeros, and of doubles a half would be read. */
 static void csel_of_other_than_floats_is_refused(void **state)
 {
@@ -821,6 +975,9 @@ int main(void)
 		cmocka_unit_test(other_state_registers_are_refused),
 		cmocka_unit_test(test_halves_round_once),
 		cmocka_unit_test(csel_of_other_than_floats_is_refused),
+		cmocka_unit_test(dot_products_are_of_components),
+		cmocka_unit_test(lrp_is_between_two_values),
+		cmocka_unit_test(carry_and_borrow_are_in_the_accumulator),
 		cmocka_unit_test(test_both_ways_are_equal),
 	};
 

@@ -282,6 +282,148 @@ static void lanes_that_break_go_on_behind_the_loop(void **state)
 	drop(&f);
 }
 
+static void start_of_lanes(struct code *c)
+{
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 127), VEC(EU_UD, 0)));
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 10), IMM(EU_UD, 0)));
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 13), IMM(EU_UD, 0)));
+}
+
+static void set_flag(struct code *c, unsigned int reg, uint32_t lanes)
+{
+	no_mask(emit1(c, EU_MOV, 1, ARF(EU_UD, 0x30 + reg), IMM(EU_UD, lanes)));
+}
+
+static void add_to(struct code *c, unsigned int reg, uint32_t v)
+{
+	emit2(c, EU_ADD, 8, VEC(EU_UD, reg), VEC(EU_UD, reg), IMM(EU_UD, v));
+}
+
+/* Jumps of instruction @from to instructions, as halt, if, call and others count them. */
+static void put_targets(struct code *c, unsigned int from, unsigned int jip, unsigned int uip)
+{
+	put_jump(c->dw[from], ((int32_t)jip - (int32_t)from) * 16,
+		 ((int32_t)uip - (int32_t)from) * 16);
+}
+
+/*
+ * Lanes 0 to 3 take the branch, and those of @halted stop in it: they skip what is left of it, and
+ * what follows, until the instruction that UIP names, where all meet. If none is left in the
+ * branch, the thread goes on at JIP, its end.
+ */
+static void halted(uint32_t lanes)
+{
+	struct code c = { .count = 0 };
+	unsigned int branch, halt, end, meet, n;
+	struct fixture f;
+	uint32_t v;
+
+	start_of_lanes(&c);
+	set_flag(&c, 0, 0x0f);
+	set_flag(&c, 1, lanes);
+	branch = c.count;
+	predicate(emit(&c, EU_IF, 8), 0, false);
+	add_to(&c, 10, 1);
+	halt = c.count;
+	predicate(emit(&c, EU_HALT, 8), 2, false);
+	add_to(&c, 10, 20);
+	/* Not under the mask: only if the thread comes here. */
+	no_mask(emit2(&c, EU_ADD, 8, VEC(EU_UD, 13), VEC(EU_UD, 13), IMM(EU_UD, 1)));
+	end = c.count;
+	emit(&c, EU_ENDIF, 8);
+	put_targets(&c, end, end + 1, 0);
+	add_to(&c, 10, 300);
+	meet = c.count;
+	emit(&c, EU_HALT, 8);
+	put_targets(&c, meet, meet + 1, meet + 1);
+	add_to(&c, 10, 4000);
+	put_targets(&c, branch, end, end);
+	put_targets(&c, halt, end, meet);
+	store_lanes(&c, 10, 0);
+	store_lanes(&c, 13, 32);
+	emit_end(&c);
+	make(&f, &c);
+	assert_int_equal(run_once(&f), EU_DONE);
+	for (n = 0; n < 8; n++) {
+		bool stops = n < 4 && lanes >> n & 1;
+
+		memcpy(&v, f.data + n * 4, 4);
+		assert_int_equal(v, stops ? 4001 : n < 4 ? 4321 : 4300);
+		memcpy(&v, f.data + 32 + n * 4, 4);
+		assert_int_equal(v, (lanes & 0x0f) != 0x0f);
+	}
+	drop(&f);
+}
+
+static void halted_lanes_meet_at_the_end(void **state)
+{
+	uint32_t lanes;
+
+	(void)state;
+	for (lanes = 0; lanes < 32; lanes++)
+		halted(lanes);
+}
+
+/*
+ * Lanes @called call a function, in which lanes @early return at once. The others call another one
+ * from there. No lane goes on behind the call before all have returned.
+ */
+static void called(uint32_t called, uint32_t early)
+{
+	struct code c = { .count = 0 };
+	unsigned int first, second, function, nested, n;
+	uint32_t *dw, v;
+	struct fixture f;
+
+	start_of_lanes(&c);
+	set_flag(&c, 0, called);
+	set_flag(&c, 1, early);
+	first = c.count;
+	dw = emit2(&c, EU_CALL, 8, ONE(EU_UD, 30, 0), VEC(EU_UD, 0), IMM(EU_UD, 0));
+	predicate(dw, 0, false);
+	add_to(&c, 10, 1);
+	/* How often the thread itself is here. */
+	no_mask(emit2(&c, EU_ADD, 8, VEC(EU_UD, 13), VEC(EU_UD, 13), IMM(EU_UD, 1)));
+	store_lanes(&c, 10, 0);
+	store_lanes(&c, 13, 32);
+	emit_end(&c);
+	function = c.count;
+	add_to(&c, 10, 20);
+	predicate(emit1(&c, EU_RET, 8, ARF(EU_UD, 0), ONE(EU_UD, 30, 0)), 2, false);
+	add_to(&c, 10, 300);
+	second = c.count;
+	emit2(&c, EU_CALL, 8, ONE(EU_UD, 32, 0), VEC(EU_UD, 0), IMM(EU_UD, 0));
+	add_to(&c, 10, 4000);
+	emit1(&c, EU_RET, 8, ARF(EU_UD, 0), ONE(EU_UD, 30, 0));
+	nested = c.count;
+	add_to(&c, 10, 50000);
+	emit1(&c, EU_RET, 8, ARF(EU_UD, 0), ONE(EU_UD, 32, 0));
+	put_field(c.dw[first], 127, 96, (function - first) * 16);
+	put_field(c.dw[second], 127, 96, (nested - second) * 16);
+	make(&f, &c);
+	if (run_once(&f))
+		fail_msg("%s", f.error.text);
+	for (n = 0; n < 8; n++) {
+		memcpy(&v, f.data + n * 4, 4);
+		assert_int_equal(v, !(called >> n & 1) ? 1 : early >> n & 1 ? 21 : 54321);
+		memcpy(&v, f.data + 32 + n * 4, 4);
+		assert_int_equal(v, 1);
+	}
+	drop(&f);
+}
+
+static void called_lanes_return_behind_the_call(void **state)
+{
+	(void)state;
+	called(0xff, 0);
+	called(0xff, 0x0f);
+	called(0xff, 0xff);
+	called(0x3c, 0x0c);
+	called(0x3c, 0x30);
+	called(0x01, 0xfe);
+	called(0, 0xff);
+}
+
 /*
  * Group 1 goes to the second page; group 0 stays in the first, which names the third in jumps that
  * no lane takes.
@@ -592,6 +734,8 @@ int main(void)
 		cmocka_unit_test(test_a_saved_run_goes_on),
 		cmocka_unit_test(waiting_lanes_go_on_in_a_program_that_is_new),
 		cmocka_unit_test(lanes_that_break_go_on_behind_the_loop),
+		cmocka_unit_test(halted_lanes_meet_at_the_end),
+		cmocka_unit_test(called_lanes_return_behind_the_call),
 		cmocka_unit_test(only_what_is_executed_is_fetched),
 		cmocka_unit_test(decoded_instructions_have_a_bound),
 		cmocka_unit_test(test_a_boundary_is_between_groups),

@@ -8,13 +8,16 @@
 static const char *exactness(unsigned int op)
 {
 	switch (op) {
-	case EU_LRP:
 	case EU_MAC:
+		return "exact for integers; floats: sums rounded in another order than hardware may";
+	case EU_LRP:
 	case EU_DP2:
 	case EU_DP3:
 	case EU_DP4:
 	case EU_DPH:
-		return "exact for integers; floats: sums rounded in another order than hardware may";
+		return "sums rounded in another order than hardware may";
+	case EU_MADM:
+		return "unsupported, and not reached: math.invm and math.rsqtm have the final result";
 	case EU_MATH:
 		return "see below";
 	case EU_MACH:
@@ -94,7 +97,7 @@ int main(void)
 	for (op = 0; op < 128; op++)
 		if (eu_op_name(op) && op != EU_ILLEGAL_OP)
 			printf("| %s | %s |\n", eu_op_name(op),
-			       supported(op) ? exactness(op) : "unsupported");
+			       supported(op) || op == EU_MADM ? exactness(op) : "unsupported");
 	printf("\n| math function | |\n| --- | --- |\n");
 	for (n = 0; n < sizeof(functions) / sizeof(functions[0]); n++)
 		printf("| %s | %s |\n", functions[n][0], functions[n][1]);
