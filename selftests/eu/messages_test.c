@@ -12,10 +12,14 @@
 #define STATE 0x10000ull /* binding table, surface state, sampler state */
 #define DATA 0x20000ull
 enum { DATA_DWORDS = 1024, SURFACE_AT = 64, SAMPLER_AT = 128 };
-enum { UNTYPED_READ = 1, UNTYPED_WRITE = 9, TYPED_WRITE = 13, MEDIA_READ = 4, SAMPLE_LZ = 0x18 };
+enum { UNTYPED_READ = 1, UNTYPED_WRITE = 9, MEDIA_READ = 4 };
+enum { TYPED_READ = 5, TYPED_ATOMIC = 6, TYPED_WRITE = 13 };
+enum { SAMPLE_L = 2, LD = 7, RESINFO = 10, SAMPLE_LZ = 0x18, LD_LZ = 0x1a };
 enum { SFID_SAMPLER = 2, SFID_DATA_CACHE_1 = 12, STATELESS = 255 };
 enum { TYPE_2D = 1, TYPE_3D = 2, TYPE_NULL = 7 };
-enum { R32_UINT = 0x0d7 };
+enum { R8G8B8A8_UNORM = 0x0c7, R8G8B8A8_UINT = 0x0cb, R32_UINT = 0x0d7, R32_FLOAT = 0x0d8 };
+enum { LINEAR, TILE_X = 2, TILE_Y };
+enum { WRAP, MIRROR, CLAMP, BORDER = 4, MIRROR_ONCE };
 
 static struct eu_thread thread;
 static struct eu_exec exec;
@@ -171,6 +175,424 @@ static void a_typed_store_ends_at_its_level(void **state)
 		assert_int_equal(data[9 * 16 + n], 0x1000 + n);
 }
 
+/* ---- images ---- */
+
+/* A message for 8 lanes to the image at index 0: @in registers to r40, @out from there. */
+static void typed(unsigned int type, unsigned int in, unsigned int out, uint32_t control)
+{
+	if (message(SFID_DATA_CACHE_1, in << 25 | out << 20 | type << 14 | control << 8))
+		fail_msg("%s", exec.error.text);
+}
+
+static void sampled(unsigned int type, unsigned int in, unsigned int out)
+{
+	if (message(SFID_SAMPLER, in << 25 | out << 20 | 1u << 17 | type << 12))
+		fail_msg("%s", exec.error.text);
+}
+
+/* A 2D image of @wide by @high texels of 4 bytes, rows of @pitch bytes. */
+static void put_image(unsigned int format, unsigned int tile, uint32_t wide, uint32_t high,
+		      uint32_t pitch)
+{
+	uint32_t *dw = state_page + SURFACE_AT / 4;
+
+	put_surface(TYPE_2D, false);
+	dw[0] = (dw[0] & ~(0x1ffu << 18)) | format << 18 | tile << 12;
+	dw[2] = (high - 1) << 16 | (wide - 1);
+	dw[3] = pitch - 1;
+}
+
+static void put_sampler(unsigned int filter, unsigned int wrap)
+{
+	uint32_t *dw = state_page + SAMPLER_AT / 4;
+
+	memset(dw, 0, 16);
+	dw[0] = filter << 17 | filter << 14;
+	dw[3] = 1u << 10 | wrap << 6 | wrap << 3 | wrap;
+	/* The border's colour is in a piece of the same state. */
+	dw[2] = 512;
+	state_page[512 / 4] = 0xb0;
+}
+
+/* The texel whose dword is the @n-th of a page, as the manual draws each tiling. */
+static void texel_at(unsigned int tile, unsigned int n, uint32_t *x, uint32_t *y)
+{
+	switch (tile) {
+	case TILE_X: /* 8 rows of 512 bytes */
+		*x = n % 128;
+		*y = n / 128;
+		break;
+	case TILE_Y: /* columns of 16 bytes, 32 rows high */
+		*x = n / 128 * 4 + n % 4;
+		*y = n / 4 % 32;
+		break;
+	default:
+		*x = n % 32;
+		*y = n / 32;
+	}
+}
+
+static void each_tiling_has_its_order_of_texels(void **state)
+{
+	static const unsigned int tiles[] = { LINEAR, TILE_X, TILE_Y };
+	unsigned int t, n, lane;
+	uint32_t x, y;
+
+	(void)state;
+	for (t = 0; t < 3; t++) {
+		uint32_t wide = tiles[t] == TILE_X ? 128 : 32, high = 1024 / wide;
+
+		for (n = 0; n < DATA_DWORDS; n += 8) {
+			fresh();
+			put_image(R32_UINT, tiles[t], wide, high, wide * 4);
+			for (lane = 0; lane < 8; lane++) {
+				texel_at(tiles[t], n + lane, &x, &y);
+				set_dword(20, lane, x);
+				set_dword(21, lane, y);
+				set_dword(22, lane, 0x5000 + n + lane);
+			}
+			typed(TYPED_READ, 2, 1, 1u << 4 | 14);
+			for (lane = 0; lane < 8; lane++)
+				assert_int_equal(dword(40, lane), n + lane);
+			sampled(LD_LZ, 2, 4);
+			for (lane = 0; lane < 8; lane++) {
+				assert_int_equal(dword(40, lane), n + lane);
+				/* What the format does not have. */
+				assert_int_equal(dword(41, lane), 0);
+				assert_int_equal(dword(42, lane), 0);
+				assert_int_equal(dword(43, lane), 1);
+			}
+			typed(TYPED_WRITE, 3, 0, 1u << 4 | 14);
+			for (lane = 0; lane < 8; lane++)
+				assert_int_equal(data[n + lane], 0x5000 + n + lane);
+			assert_int_equal(data[(n + 8) % DATA_DWORDS], (n + 8) % DATA_DWORDS);
+		}
+	}
+}
+
+/* Loads give 0, stores and atomics do nothing. */
+static void texels_outside_are_not_there(void **state)
+{
+	static const int32_t x[8] = { -1, 0, 7, 8, 3, 3, 0x7fffffff, 2 };
+	static const int32_t y[8] = { 0, -1, 7, 0, 8, 7, 0, 0x10000000 };
+	unsigned int lane, way;
+
+	(void)state;
+	for (way = 0; way < 4; way++) {
+		fresh();
+		put_image(R32_UINT, LINEAR, 8, 8, 64);
+		for (lane = 0; lane < 8; lane++) {
+			set_dword(20, lane, (uint32_t)x[lane]);
+			set_dword(21, lane, (uint32_t)y[lane]);
+			set_dword(22, lane, 9999);
+		}
+		if (way == 0)
+			typed(TYPED_READ, 2, 1, 1u << 4 | 14);
+		else if (way == 1)
+			sampled(LD_LZ, 2, 1);
+		else if (way == 2)
+			typed(TYPED_WRITE, 3, 0, 1u << 4 | 14);
+		else
+			typed(TYPED_ATOMIC, 3, 1, 1u << 5 | 4);
+		for (lane = 0; lane < 8; lane++) {
+			bool inside = x[lane] >= 0 && x[lane] < 8 && y[lane] >= 0 && y[lane] < 8;
+
+			if (way != 2)
+				assert_int_equal(dword(40, lane),
+						 inside ? y[lane] * 16 + x[lane] : 0);
+		}
+		for (lane = 0; lane < DATA_DWORDS; lane++)
+			assert_int_equal(data[lane],
+					 way >= 2 && (lane == 7 * 16 + 7 || lane == 7 * 16 + 3) ?
+						 9999 :
+						 lane);
+	}
+}
+
+static uint32_t as_bits(float f)
+{
+	uint32_t v;
+
+	memcpy(&v, &f, 4);
+	return v;
+}
+
+/* The texel of eight that is nearest to a coordinate; 0xb0 for the border. */
+static uint32_t nearest(int n, unsigned int wrap)
+{
+	int twice = ((n % 16) + 16) % 16;
+
+	switch (wrap) {
+	case WRAP:
+		return (uint32_t)((n % 8) + 8) % 8;
+	case MIRROR:
+		return (uint32_t)(twice < 8 ? twice : 15 - twice);
+	case CLAMP:
+		return (uint32_t)(n < 0 ? 0 : n > 7 ? 7 : n);
+	case MIRROR_ONCE:
+		n = n < 0 ? -1 - n : n;
+		return (uint32_t)(n > 7 ? 7 : n);
+	default:
+		return n < 0 || n > 7 ? 0xb0 : (uint32_t)n;
+	}
+}
+
+static void each_wrap_mode_has_its_texels(void **state)
+{
+	static const unsigned int modes[] = { WRAP, MIRROR, CLAMP, BORDER, MIRROR_ONCE };
+	unsigned int mode, lane;
+	int first;
+
+	(void)state;
+	for (mode = 0; mode < 5; mode++)
+		for (first = -24; first < 32; first += 8) {
+			fresh();
+			put_image(R32_UINT, LINEAR, 8, 8, 64);
+			put_sampler(0, modes[mode]);
+			for (lane = 0; lane < 8; lane++) {
+				/* Anywhere in the texel. */
+				set_dword(
+					20, lane,
+					as_bits((float)(first + (int)lane) + 0.12f * (float)lane));
+				set_dword(21, lane, as_bits(0.5f));
+			}
+			sampled(SAMPLE_LZ, 2, 4);
+			for (lane = 0; lane < 8; lane++)
+				assert_int_equal(dword(40, lane),
+						 nearest(first + (int)lane, modes[mode]));
+		}
+}
+
+/* Weights of quarters of small integers: each sum is exact. */
+static void a_linear_filter_has_four_texels(void **state)
+{
+	unsigned int lane, x, y;
+
+	(void)state;
+	for (y = 0; y < 28; y++) {
+		fresh();
+		put_image(R32_FLOAT, LINEAR, 8, 8, 64);
+		put_sampler(1, CLAMP);
+		for (x = 0; x < 64; x++) {
+			float f = (float)(x * x % 37 * 4);
+
+			memcpy(&data[x / 8 * 16 + x % 8], &f, 4);
+		}
+		for (lane = 0; lane < 8; lane++) {
+			set_dword(20, lane, as_bits(0.5f + (float)lane * 0.75f));
+			set_dword(21, lane, as_bits(0.5f + (float)y * 0.25f));
+		}
+		sampled(SAMPLE_LZ, 2, 4);
+		for (lane = 0; lane < 8; lane++) {
+			unsigned int left = lane * 3 / 4, top = y / 4;
+			float right = (float)(lane * 3 % 4) / 4, down = (float)(y % 4) / 4;
+			float sum = 0;
+			unsigned int corner;
+
+			for (corner = 0; corner < 4; corner++) {
+				unsigned int tx = left + corner % 2, ty = top + corner / 2, n;
+
+				tx = tx > 7 ? 7 : tx;
+				ty = ty > 7 ? 7 : ty;
+				n = ty * 8 + tx;
+				sum += (corner % 2 ? right : 1 - right) *
+				       (corner / 2 ? down : 1 - down) * (float)(n * n % 37 * 4);
+			}
+			assert_int_equal(dword(40, lane), as_bits(sum));
+		}
+	}
+}
+
+static void channels_have_their_places_and_scales(void **state)
+{
+	unsigned int lane, c;
+
+	(void)state;
+	fresh();
+	put_image(R8G8B8A8_UNORM, LINEAR, 8, 8, 64);
+	for (lane = 0; lane < 8; lane++) {
+		data[lane] = lane | 255u << 8 | (100 + lane) << 16 | lane * 36 << 24;
+		set_dword(20, lane, lane);
+		set_dword(21, lane, 0);
+	}
+	sampled(LD_LZ, 2, 4);
+	for (lane = 0; lane < 8; lane++)
+		for (c = 0; c < 4; c++)
+			assert_int_equal(dword(40 + c, lane),
+					 as_bits((float)(data[lane] >> 8 * c & 255) / 255.0f));
+	/* Blue for red: what the surface says each channel shows. */
+	exec.surfaces[0].valid = false;
+	state_page[SURFACE_AT / 4 + 7] = 6u << 25 | 5u << 22 | 4u << 19 | 1u << 16;
+	sampled(LD_LZ, 2, 4);
+	for (lane = 0; lane < 8; lane++) {
+		assert_int_equal(dword(40, lane), as_bits((float)(100 + lane) / 255.0f));
+		assert_int_equal(dword(42, lane), as_bits((float)lane / 255.0f));
+		assert_int_equal(dword(43, lane), as_bits(1));
+	}
+	/* Stores clamp to what a channel holds. */
+	fresh();
+	put_image(R8G8B8A8_UINT, LINEAR, 8, 8, 64);
+	for (lane = 0; lane < 8; lane++) {
+		set_dword(20, lane, lane);
+		set_dword(21, lane, 2);
+		for (c = 0; c < 4; c++)
+			set_dword(22 + c, lane, lane * 50 + c);
+	}
+	typed(TYPED_WRITE, 6, 0, 1u << 4);
+	for (lane = 0; lane < 8; lane++)
+		for (c = 0; c < 4; c++)
+			assert_int_equal(data[32 + lane] >> 8 * c & 255,
+					 lane * 50 + c > 255 ? 255 : lane * 50 + c);
+}
+
+static void a_surface_tells_its_size(void **state)
+{
+	unsigned int lane;
+
+	(void)state;
+	fresh();
+	put_image(R32_UINT, LINEAR, 13, 6, 64);
+	state_page[SURFACE_AT / 4 + 5] = 2; /* three levels */
+	for (lane = 0; lane < 8; lane++)
+		set_dword(20, lane, lane % 3);
+	sampled(RESINFO, 1, 4);
+	for (lane = 0; lane < 8; lane++) {
+		assert_int_equal(dword(40, lane), lane % 3 == 0 ? 13 : lane % 3 == 1 ? 6 : 3);
+		assert_int_equal(dword(41, lane), lane % 3 == 0 ? 6 : lane % 3 == 1 ? 3 : 1);
+		assert_int_equal(dword(43, lane), 3);
+	}
+}
+
+/* What each operation of the data port leaves, by the manual's words. */
+static uint32_t left_by(unsigned int op, uint32_t old, uint32_t a, uint32_t b)
+{
+	switch (op) {
+	case 1:
+		return old & a;
+	case 2:
+		return old | a;
+	case 3:
+		return old ^ a;
+	case 4:
+		return a;
+	case 5:
+		return old + 1;
+	case 6:
+	case 15:
+		return old - 1;
+	case 7:
+		return old + a;
+	case 8:
+		return old - a;
+	case 9:
+		return a - old;
+	case 10:
+		return (int32_t)old > (int32_t)a ? old : a;
+	case 11:
+		return (int32_t)old < (int32_t)a ? old : a;
+	case 12:
+		return old > a ? old : a;
+	case 13:
+		return old < a ? old : a;
+	default: /* if it is the first, the second */
+		return old == a ? b : old;
+	}
+}
+
+static void typed_atomics_change_texels(void **state)
+{
+	unsigned int op, lane, answers, upper;
+
+	(void)state;
+	for (op = 1; op < 16; op++)
+		for (answers = 0; answers < 2; answers++) {
+			unsigned int sources = op == 14			      ? 2 :
+					       op == 5 || op == 6 || op == 15 ? 0 :
+										1;
+			uint32_t old[8], a[8], b[8];
+
+			fresh();
+			put_image(R32_UINT, TILE_Y, 32, 32, 128);
+			thread.mask = 0xf7;
+			for (lane = 0; lane < 8; lane++) {
+				old[lane] = lane * 0x10204081u ^ 0x80000000u;
+				a[lane] = lane % 3 ? old[lane] : 0x40000000 + lane;
+				b[lane] = 0x1234 + lane;
+				set_dword(20, lane, 5);
+				set_dword(21, lane, lane * 3);
+				set_dword(22, lane, a[lane]);
+				set_dword(23, lane, b[lane]);
+				/* Column 5 is the second in the second OWord of its row. */
+				data[128 + lane * 3 * 4 + 1] = old[lane];
+			}
+			typed(TYPED_ATOMIC, 2 + sources, answers, answers << 5 | op);
+			for (lane = 0; lane < 8; lane++) {
+				uint32_t left = lane == 3 ?
+							old[lane] :
+							left_by(op, old[lane], a[lane], b[lane]);
+
+				assert_int_equal(data[128 + lane * 3 * 4 + 1], left);
+				assert_int_equal(dword(40, lane), !answers || lane == 3 ?
+									  0x77777777 :
+								  op == 15 ? left :
+									     old[lane]);
+			}
+		}
+	/* All lanes the same texel; the upper half of 16 lanes is an instruction of its own. */
+	for (upper = 0; upper < 2; upper++) {
+		struct code c = { .count = 0 };
+		struct eu_insn i;
+
+		fresh();
+		put_image(R32_UINT, LINEAR, 8, 8, 64);
+		thread.mask = 0x070f;
+		for (lane = 0; lane < 8; lane++) {
+			set_dword(20, lane, 1);
+			set_dword(21, lane, 1);
+		}
+		emit_send(&c, 16, SFID_DATA_CACHE_1, 0, 20,
+			  2u << 25 | TYPED_ATOMIC << 14 | upper << 12 | 5u << 8, false);
+		eu_decode((const uint8_t *)c.dw[0], 16, &i);
+		eu_bind(&i);
+		assert_int_equal(i.run(&exec, &i), EU_NEXT);
+		assert_int_equal(data[17], 17 + (upper ? 3 : 4));
+	}
+}
+
+static void typed_atomics_of_other_texels_are_refused(void **state)
+{
+	(void)state;
+	fresh();
+	put_image(R8G8B8A8_UINT, LINEAR, 8, 8, 64);
+	assert_int_equal(message(SFID_DATA_CACHE_1, 3u << 25 | TYPED_ATOMIC << 14 | 7u << 8),
+			 EU_FAILED);
+	assert_int_equal(exec.error.status, EU_UNSUPPORTED);
+	fresh();
+	put_image(R32_UINT, LINEAR, 8, 8, 64);
+	assert_int_equal(message(SFID_DATA_CACHE_1, 3u << 25 | TYPED_ATOMIC << 14), EU_FAILED);
+	assert_int_equal(exec.error.status, EU_UNSUPPORTED);
+	/* An operand is missing; no register for the answer; texels across pages. */
+	fresh();
+	put_image(R32_UINT, LINEAR, 8, 8, 64);
+	assert_int_equal(message(SFID_DATA_CACHE_1, 2u << 25 | TYPED_ATOMIC << 14 | 14u << 8),
+			 EU_FAILED);
+	assert_int_equal(exec.error.status, EU_ILLEGAL);
+	fresh();
+	put_image(R32_UINT, LINEAR, 8, 8, 64);
+	assert_int_equal(message(SFID_DATA_CACHE_1, 3u << 25 | TYPED_ATOMIC << 14 | 39u << 8),
+			 EU_FAILED);
+	assert_int_equal(exec.error.status, EU_ILLEGAL);
+	fresh();
+	put_image(R32_UINT, LINEAR, 8, 8, 64);
+	state_page[SURFACE_AT / 4 + 8] = DATA + 2;
+	set_dword(20, 0, 0);
+	set_dword(21, 0, 0);
+	thread.mask = 1;
+	assert_int_equal(message(SFID_DATA_CACHE_1, 3u << 25 | TYPED_ATOMIC << 14 | 7u << 8),
+			 EU_FAILED);
+	assert_int_equal(exec.error.status, EU_ILLEGAL);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -178,6 +600,14 @@ int main(void)
 		cmocka_unit_test(an_array_of_3d_images_is_refused),
 		cmocka_unit_test(a_null_surface_reads_as_zeros_in_blocks_too),
 		cmocka_unit_test(a_typed_store_ends_at_its_level),
+		cmocka_unit_test(each_tiling_has_its_order_of_texels),
+		cmocka_unit_test(texels_outside_are_not_there),
+		cmocka_unit_test(each_wrap_mode_has_its_texels),
+		cmocka_unit_test(a_linear_filter_has_four_texels),
+		cmocka_unit_test(channels_have_their_places_and_scales),
+		cmocka_unit_test(a_surface_tells_its_size),
+		cmocka_unit_test(typed_atomics_change_texels),
+		cmocka_unit_test(typed_atomics_of_other_texels_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,6 +65,7 @@ static const char *const messages[][2] = {
 	{ "data cache 1: A64 atomics, 32 and 64 bits", "exact" },
 	{ "data cache 1: A64 OWord block read, write", "exact" },
 	{ "data cache 1: typed read, write", "exact, SIMD8" },
+	{ "data cache 1: typed atomics of R32_UINT and R32_SINT", "exact, SIMD8" },
 	{ "data cache 0: byte scattered and DWord scattered read, write", "exact" },
 	{ "data cache 0: OWord block read, aligned and not, write", "exact" },
 	{ "data cache 0: scratch block read, write", "exact" },
@@ -77,7 +78,7 @@ static const char *const messages[][2] = {
 	{ "sampler: sample_lz, sample_l",
 	  "nearest: exact; linear: weights are floats, hardware's have 8 bits" },
 	{ "sampler: sample, sample_b, sample_d, sample_c, gather4", "unsupported" },
-	{ "typed atomics, SIMD4x2 forms, URB, render targets, pixel interpolator, VME",
+	{ "typed atomics of other formats, SIMD4x2 forms, URB, render targets, pixel interpolator, VME",
 	  "unsupported" },
 };
 

@@ -319,7 +319,8 @@ enum {
 	AOP_PREDEC,
 };
 
-static uint32_t atomic_sources(uint32_t op)
+/* eu_atomic_sources() - operands of an operation on integers */
+uint32_t eu_atomic_sources(uint32_t op)
 {
 	return op == AOP_CMPWR ? 2 : op == AOP_INC || op == AOP_DEC || op == AOP_PREDEC ? 0 : 1;
 }
@@ -381,7 +382,8 @@ static uint64_t float_atomic_result(uint32_t op, uint64_t old, uint64_t a, uint6
 	}
 }
 
-static uint64_t atomic_at(void *where, uint32_t op, uint64_t a, uint64_t b, bool wide, bool floats)
+/* eu_atomic() - an operation on what is aligned; returns what the kernel sees */
+uint64_t eu_atomic(void *where, uint32_t op, uint64_t a, uint64_t b, bool wide, bool floats)
 {
 	if (wide) {
 		uint64_t *p = where, old = __atomic_load_n(p, __ATOMIC_RELAXED);
@@ -417,7 +419,7 @@ static enum eu_step atomics(struct eu_exec *x, const struct eu_insn *i, struct e
 		return eu_fail(x, i, EU_UNSUPPORTED, "atomic operation %u", op);
 	if (take_addresses(x, i, m, &l, a64))
 		return EU_FAILED;
-	sources = floats ? (op == AOP_FCMPWR ? 2 : 1) : atomic_sources(op);
+	sources = floats ? (op == AOP_FCMPWR ? 2 : 1) : eu_atomic_sources(op);
 	row = row_bytes(&l);
 	if (m->registers * EU_REG_BYTES < sources * row)
 		return eu_fail(x, i, EU_ILLEGAL, "message 0x%x without all data", m->desc);
@@ -439,7 +441,7 @@ static enum eu_step atomics(struct eu_exec *x, const struct eu_insn *i, struct e
 		if (where && ((uintptr_t)where & (l.bytes - 1)))
 			return eu_fail(x, i, EU_ILLEGAL, "an atomic operation that is not aligned");
 		if (where)
-			old = atomic_at(where, op, a, b, wide, floats);
+			old = eu_atomic(where, op, a, b, wide, floats);
 		else if (!dropped)
 			return EU_FAILED;
 		if (answers)

@@ -384,7 +384,74 @@ enum eu_step eu_sampler(struct eu_exec *x, const struct eu_insn *i, struct eu_me
 	return EU_NEXT;
 }
 
-enum { TYPED_READ = 0x05, TYPED_WRITE = 0x0d };
+enum { TYPED_READ = 0x05, TYPED_ATOMIC = 0x06, TYPED_WRITE = 0x0d };
+enum { R32_SINT = 0x0d6, R32_UINT = 0x0d7 };
+
+static uint64_t place_of(const struct eu_surface *s, const uint32_t at[3], uint32_t slice)
+{
+	return eu_surface_texel(s, at[0], dimensions(s) > 1 ? at[1] : 0, slice, s->min_level);
+}
+
+/* Where each lane's texel is, in x, y, z. */
+static void typed_place(const struct eu_message *m, uint32_t parameters, uint32_t lane,
+			uint32_t at[3])
+{
+	uint32_t c;
+
+	memset(at, 0, 3 * sizeof(*at));
+	for (c = 0; c < 3 && c < parameters; c++)
+		at[c] = eu_data32(eu_payload(m), c * 8 + lane);
+}
+
+/* Operations on texels that are integers of 32 bits; outside of the image, on nothing. */
+static enum eu_step typed_atomics(struct eu_exec *x, const struct eu_insn *i, struct eu_message *m)
+{
+	uint32_t op = m->desc >> 8 & 15, sources = eu_atomic_sources(op), lane, parameters;
+	bool answers = m->desc >> 13 & 1;
+	const struct eu_surface *s;
+	const uint8_t *data;
+
+	if (!op)
+		return eu_fail(x, i, EU_UNSUPPORTED, "typed atomic operation %u", op);
+	if (m->registers <= sources || (answers && !m->response))
+		return eu_fail(x, i, EU_ILLEGAL, "message 0x%x without all registers", m->desc);
+	s = eu_surface_get(x, i, m->desc & 0xff);
+	if (!s)
+		return EU_FAILED;
+	if (s->type != EU_SURFACE_NULL &&
+	    (!s->format || s->type == EU_SURFACE_STRUCTURED ||
+	     (s->format->code != R32_SINT && s->format->code != R32_UINT)))
+		return eu_fail(x, i, EU_UNSUPPORTED, "a typed atomic of other than R32 integers");
+	if (m->header)
+		m->mask &= eu_data32(m->header, 7);
+	if (m->desc >> 12 & 1 && i->lanes == 16)
+		m->mask >>= 8;
+	parameters = m->registers - sources;
+	data = eu_payload(m) + parameters * EU_REG_BYTES;
+	for (lane = 0; lane < 8; lane++) {
+		uint32_t at[3], old = 0, slice;
+
+		if (!(m->mask >> lane & 1))
+			continue;
+		typed_place(m, parameters, lane, at);
+		if (s->type != EU_SURFACE_NULL && is_inside(s, at, s->min_level, &slice)) {
+			uint64_t address = place_of(s, at, slice);
+			void *where = eu_map(x, address, EU_ACCESS_WRITE);
+
+			if (!where)
+				return EU_FAILED;
+			if (address & 3)
+				return eu_fail(x, i, EU_ILLEGAL,
+					       "an atomic operation that is not aligned");
+			old = (uint32_t)eu_atomic(where, op, sources ? eu_data32(data, lane) : 0,
+						  sources > 1 ? eu_data32(data, 8 + lane) : 0,
+						  false, false);
+		}
+		if (answers)
+			memcpy(m->answer + lane * 4, &old, 4);
+	}
+	return EU_NEXT;
+}
 
 /** eu_typed() - a typed message of the data port: texels by integers, without a filter */
 enum eu_step eu_typed(struct eu_exec *x, const struct eu_insn *i, struct eu_message *m)
@@ -395,12 +462,12 @@ enum eu_step eu_typed(struct eu_exec *x, const struct eu_insn *i, struct eu_mess
 	const struct eu_surface *s;
 	const uint8_t *data;
 
-	if (type != TYPED_READ && type != TYPED_WRITE)
-		return eu_fail(x, i, EU_UNSUPPORTED, "a typed atomic operation");
-	if (half != 1 && half != 2)
-		return eu_fail(x, i, EU_UNSUPPORTED, "a typed message 0x%x of SIMD4x2", m->desc);
 	if ((m->desc & 0xff) > EU_BTI_LAST)
 		return eu_fail(x, i, EU_UNSUPPORTED, "binding table index %u", m->desc & 0xff);
+	if (type == TYPED_ATOMIC)
+		return typed_atomics(x, i, m);
+	if (half != 1 && half != 2)
+		return eu_fail(x, i, EU_UNSUPPORTED, "a typed message 0x%x of SIMD4x2", m->desc);
 	if (write ? m->registers <= count : m->response < count)
 		return eu_fail(x, i, EU_ILLEGAL, "message 0x%x without all registers", m->desc);
 	s = eu_surface_get(x, i, m->desc & 0xff);
@@ -416,13 +483,12 @@ enum eu_step eu_typed(struct eu_exec *x, const struct eu_insn *i, struct eu_mess
 	parameters = write ? m->registers - count : m->registers;
 	data = eu_payload(m) + parameters * EU_REG_BYTES;
 	for (lane = 0; lane < 8; lane++) {
-		uint32_t at[3] = { 0 }, channels[4] = { 0 }, row = 0, slice;
+		uint32_t at[3], channels[4] = { 0 }, row = 0, slice;
 		uint8_t texel[16];
 
 		if (!(m->mask >> lane & 1))
 			continue;
-		for (c = 0; c < 3 && c < parameters; c++)
-			at[c] = eu_data32(eu_payload(m), c * 8 + lane);
+		typed_place(m, parameters, lane, at);
 		if (!write) {
 			if (s->type != EU_SURFACE_NULL && load(x, s, at, 0, channels))
 				return EU_FAILED;
@@ -437,10 +503,7 @@ enum eu_step eu_typed(struct eu_exec *x, const struct eu_insn *i, struct eu_mess
 		if (s->type == EU_SURFACE_NULL || !is_inside(s, at, s->min_level, &slice))
 			continue;
 		eu_texel_pack(s->format, channels, texel);
-		if (eu_write(x,
-			     eu_surface_texel(s, at[0], dimensions(s) > 1 ? at[1] : 0, slice,
-					      s->min_level),
-			     texel, s->texel_bytes))
+		if (eu_write(x, place_of(s, at, slice), texel, s->texel_bytes))
 			return EU_FAILED;
 	}
 	return EU_NEXT;
