@@ -278,7 +278,8 @@ static bool random_commands(struct guest *g, struct eu_state *s)
 	uint32_t load[4] = { 0x70020002, 0, field(32 * below(65)), field(below(2048)) };
 	uint32_t walker[15] = { 0x7105000d | field(0), field(below(64)), field(below(256)),
 				field(below(4096)), field(below(2) << 30 | below(8)) };
-	uint32_t object[22] = { 0x71000014, field(0), field(0) };
+	uint32_t object[22] = { 0x71000014, field(0), field(below(2) * 4 * below(500)),
+				field(below(PAGES * EU_PAGE_BYTES)) };
 
 	memset(s, 0, sizeof(*s));
 	for (n = 1; n < 12; n++)
@@ -303,7 +304,7 @@ static bool random_commands(struct guest *g, struct eu_state *s)
 	put(g, s, load, 4);
 	if (below(4))
 		return put(g, s, walker, 15) == EU_COMMAND_DISPATCH;
-	return put(g, s, object, 22) == EU_COMMAND_DISPATCH;
+	return put(g, s, object, below(2) ? 22 : 6) == EU_COMMAND_DISPATCH;
 }
 
 /* ---- dispatches ---- */

@@ -424,6 +424,56 @@ static void called_lanes_return_behind_the_call(void **state)
 	called(0, 0xff);
 }
 
+/* r1 has the constants, r2 and half of r3 what the command names, and what follows is 0. */
+static void indirect_data_follows_the_constants(void **state)
+{
+	static const uint32_t constants[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct code c = { .count = 0 };
+	struct eu_run *run;
+	struct fixture f;
+	uint32_t v, n;
+
+	(void)state;
+	no_mask(emit1(&c, EU_MOV, 8, VEC(EU_UD, 127), VEC(EU_UD, 0)));
+	for (n = 0; n < 4; n++)
+		store_lanes(&c, 1 + n, n * 32);
+	emit_end(&c);
+	make(&f, &c);
+	for (n = 0; n < 32; n++) {
+		v = 0x1000 + n;
+		memcpy(f.data + 4096 + n * 4, &v, 4);
+	}
+	f.d.media = true;
+	f.d.simd = 16;
+	f.d.cross_thread_registers = 1;
+	f.d.constants = constants;
+	f.d.constants_bytes = sizeof(constants);
+	f.d.indirect.address = f.data_address;
+	f.d.indirect_data = 4096 + 4 * 4;
+	f.d.indirect_bytes = 12 * 4;
+	if (run_once(&f))
+		fail_msg("%s", f.error.text);
+	for (n = 0; n < 32; n++) {
+		memcpy(&v, f.data + n * 4, 4);
+		assert_int_equal(v, n < 8 ? n + 1 : n < 20 ? 0x1004 + n - 8 : 0);
+	}
+	/* Past its bound, past the last register, or more than there can be. */
+	f.d.indirect.bytes = 4096;
+	assert_int_equal(run_once(&f), EU_ILLEGAL);
+	f.d.indirect.bytes = UINT64_MAX;
+	f.d.indirect_data = 0x7fffff00;
+	assert_int_equal(run_once(&f), EU_FAULT);
+	f.d.cross_thread_registers = 127 - 62 + 1;
+	f.d.indirect_bytes = 496 * 4;
+	run = eu_run_begin(f.cache, &f.memory, &f.d, &f.error);
+	assert_null(run);
+	assert_int_equal(f.error.status, EU_ILLEGAL);
+	f.d.cross_thread_registers = 0;
+	f.d.indirect_bytes += 4;
+	assert_null(eu_run_begin(f.cache, &f.memory, &f.d, &f.error));
+	drop(&f);
+}
+
 /*
  * Group 1 goes to the second page; group 0 stays in the first, which names the third in jumps that
  * no lane takes.
@@ -736,6 +786,7 @@ int main(void)
 		cmocka_unit_test(lanes_that_break_go_on_behind_the_loop),
 		cmocka_unit_test(halted_lanes_meet_at_the_end),
 		cmocka_unit_test(called_lanes_return_behind_the_call),
+		cmocka_unit_test(indirect_data_follows_the_constants),
 		cmocka_unit_test(only_what_is_executed_is_fetched),
 		cmocka_unit_test(decoded_instructions_have_a_bound),
 		cmocka_unit_test(test_a_boundary_is_between_groups),

@@ -109,6 +109,23 @@ static void test_a_media_object_carries_its_data(void **state)
 	drop(&f);
 }
 
+static void a_media_object_names_its_data(void **state)
+{
+	uint32_t object[7] = { 0x71000004, 1, 64, 0x340, 0, 0, 11 };
+	struct fixture f;
+
+	(void)state;
+	make(&f);
+	assert_int_equal(command(&f, object, 6), EU_COMMAND_DISPATCH);
+	assert_true(f.d.media);
+	assert_int_equal(f.d.inline_dwords, 0);
+	assert_int_equal(f.d.indirect_bytes, 64);
+	assert_int_equal(f.d.indirect_data, 0x340);
+	assert_int_equal(command(&f, object, 7), EU_COMMAND_ERROR);
+	assert_int_equal(f.error.status, EU_UNSUPPORTED);
+	drop(&f);
+}
+
 static void test_bad_commands_are_errors(void **state)
 {
 	uint32_t walker[15] = { 0x7105000d, 7, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 1 };
@@ -138,6 +155,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_walker_becomes_a_dispatch),
 		cmocka_unit_test(test_a_media_object_carries_its_data),
+		cmocka_unit_test(a_media_object_names_its_data),
 		cmocka_unit_test(test_bad_commands_are_errors),
 	};
 

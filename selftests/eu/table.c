@@ -106,7 +106,8 @@ int main(void)
 	for (n = 0; n < sizeof(messages) / sizeof(messages[0]); n++)
 		printf("| %s | %s |\n", messages[n][0], messages[n][1]);
 	printf("\nCommands: STATE_BASE_ADDRESS, MEDIA_VFE_STATE, MEDIA_CURBE_LOAD,\n"
-	       "MEDIA_INTERFACE_DESCRIPTOR_LOAD, GPGPU_WALKER, MEDIA_OBJECT without indirect data.\n\n");
+	       "MEDIA_INTERFACE_DESCRIPTOR_LOAD, GPGPU_WALKER, MEDIA_OBJECT with inline or indirect data\n"
+	       "(with both: unsupported).\n\n");
 	printf("Threads of a group take turns of 65536 instructions; groups run in the walker's order.\n"
 	       "The time stamp register counts instructions. Shared memory starts as zeros.\n");
 	return 0;

@@ -125,7 +125,7 @@ struct eu_base {
 
 /**
  * struct eu_dispatch - one walk over thread groups, or one media object
- * @media: MEDIA_OBJECT: one thread, @inline_data behind its constants
+ * @media: MEDIA_OBJECT: one thread, @inline_data or indirect data behind its constants
  * @general: base of stateless accesses and of scratch
  * @surface: base of binding tables and surface states
  * @dynamic: base of sampler states
@@ -141,11 +141,11 @@ struct eu_base {
  * @right_mask: lanes of the last thread in x, bit 0 is lane 0
  * @bottom_mask: lanes of the last thread in y
  * @indirect_data: offset of the payload from @indirect, used if @indirect_bytes is not 0
- * @indirect_bytes: bytes of the payload: cross-thread data once, then the data of each thread
+ * @indirect_bytes: bytes of it: cross-thread data once, then each thread's; or of a media object's
  * @per_thread_registers: registers of 32 bytes of constant data that each thread has for itself
  * @cross_thread_registers: registers of constant data that all threads have
- * @constants: the constant data if @indirect_bytes is 0, as MEDIA_CURBE_LOAD took it; the memory
- *	belongs to the caller and stays valid until eu_run_begin() returns
+ * @constants: constant data that MEDIA_CURBE_LOAD took, of a media object or if @indirect_bytes is
+ *	0; the memory belongs to the caller and stays valid until eu_run_begin() returns
  * @constants_bytes: its size
  * @slm_bytes: shared local memory of a group: 0 or 1024 to 65536, a power of two
  * @barrier: groups use barriers

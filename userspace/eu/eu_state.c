@@ -178,8 +178,12 @@ static enum eu_command media_object(struct eu_state *s, const uint32_t *c, uint3
 
 	if (result != EU_COMMAND_DISPATCH)
 		return result;
-	if (c[2] & 0x1ffff)
-		return error_of(error, EU_UNSUPPORTED, "MEDIA_OBJECT with indirect data");
+	d->indirect_bytes = c[2] & 0x1ffff;
+	d->indirect_data = c[3];
+	/* Public manuals do not say clearly which comes first. */
+	if (d->indirect_bytes && dwords > 6)
+		return error_of(error, EU_UNSUPPORTED,
+				"MEDIA_OBJECT with inline and indirect data");
 	if (dwords - 6 > EU_INLINE_DWORDS)
 		return error_of(error, EU_UNSUPPORTED, "MEDIA_OBJECT with too much data");
 	d->media = true;

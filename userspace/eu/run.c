@@ -17,6 +17,8 @@ enum {
 	 * Threads that Skylake GT2 has at a time: 24 execution units of 7. Scratch is sized for it.
 	 */
 	HARDWARE_THREADS = 168,
+	/* Bytes of a media object's indirect data: 496 dwords. */
+	INDIRECT_MOST = 1984,
 	/* A thread of a group runs that long before another one of it does. */
 	TURN = 65536,
 };
@@ -37,6 +39,20 @@ static uint32_t group_threads(const struct eu_dispatch *d)
 	return d->media ? 1 : d->threads[0] * d->threads[1] * d->threads[2];
 }
 
+/* Constants come from memory, not from MEDIA_CURBE_LOAD. */
+static bool constants_in_memory(const struct eu_dispatch *d)
+{
+	return d->indirect_bytes && !d->media;
+}
+
+/* Registers behind the constants: the inline or indirect data of a media object. */
+static uint32_t object_registers(const struct eu_dispatch *d)
+{
+	uint32_t bytes = d->inline_dwords * 4 + (d->media ? d->indirect_bytes : 0);
+
+	return (bytes + EU_REG_BYTES - 1) / EU_REG_BYTES;
+}
+
 static const char *wrong(const struct eu_dispatch *d)
 {
 	unsigned int n;
@@ -54,11 +70,10 @@ static const char *wrong(const struct eu_dispatch *d)
 		return "a size of shared memory that is not there";
 	if (d->float_mode_alternate)
 		return "the alternate floating-point mode";
-	if (d->inline_dwords > EU_INLINE_DWORDS)
+	if (d->inline_dwords > EU_INLINE_DWORDS || (d->media && d->indirect_bytes > INDIRECT_MOST))
 		return "a media object with too much data";
 	if (d->per_thread_registers > 127 || d->cross_thread_registers > 127 ||
-	    1 + d->per_thread_registers + d->cross_thread_registers + (d->inline_dwords + 7) / 8 >
-		    128)
+	    1 + d->per_thread_registers + d->cross_thread_registers + object_registers(d) > 128)
 		return "a payload past r127";
 	if (d->scratch_bytes > 2 << 20 || (d->scratch_bytes & (d->scratch_bytes - 1)))
 		return "a size of scratch space that is not there";
@@ -95,7 +110,7 @@ struct eu_run *eu_run_begin(struct eu_cache *cache, const struct eu_memory *memo
 	if (d->skip > run->total)
 		return refuse(run, error, "more thread groups to skip than there are");
 	run->next = d->skip;
-	if (d->constants_bytes && !d->indirect_bytes) {
+	if (d->constants_bytes && !constants_in_memory(d)) {
 		run->constants = malloc(d->constants_bytes);
 		if (!run->constants) {
 			eu_run_end(run);
@@ -194,24 +209,30 @@ fail:
 	return -1;
 }
 
+static int indirect(struct eu_exec *x, uint64_t offset, void *to, uint32_t bytes)
+{
+	const struct eu_dispatch *d = &x->run->dispatch;
+
+	if (offset >= d->indirect_bytes)
+		return 0;
+	if (bytes > d->indirect_bytes - offset)
+		bytes = (uint32_t)(d->indirect_bytes - offset);
+	offset += d->indirect_data;
+	if (offset + bytes > d->indirect.bytes) {
+		eu_fail(x, NULL, EU_ILLEGAL, "indirect data past its bound");
+		return -1;
+	}
+	return eu_read(x, d->indirect.address + offset, to, bytes, EU_ACCESS_STATE);
+}
+
 /* Constant data: from memory, or as MEDIA_CURBE_LOAD took it. What is not there is 0. */
 static int constants(struct eu_exec *x, uint64_t offset, void *to, uint32_t bytes)
 {
 	const struct eu_dispatch *d = &x->run->dispatch;
 
 	memset(to, 0, bytes);
-	if (d->indirect_bytes) {
-		if (offset >= d->indirect_bytes)
-			return 0;
-		if (bytes > d->indirect_bytes - offset)
-			bytes = (uint32_t)(d->indirect_bytes - offset);
-		offset += d->indirect_data;
-		if (offset + bytes > d->indirect.bytes) {
-			eu_fail(x, NULL, EU_ILLEGAL, "indirect data past its bound");
-			return -1;
-		}
-		return eu_read(x, d->indirect.address + offset, to, bytes, EU_ACCESS_STATE);
-	}
+	if (constants_in_memory(d))
+		return indirect(x, offset, to, bytes);
 	if (offset >= d->constants_bytes)
 		return 0;
 	if (bytes > d->constants_bytes - offset)
@@ -276,7 +297,7 @@ static int start_thread(struct eu_exec *x, struct eu_group *g, uint32_t index)
 	 * Cross-thread data is first in memory. In registers it is last if it comes from memory,
 	 * and first if it comes from MEDIA_CURBE_LOAD.
 	 */
-	if (d->indirect_bytes) {
+	if (constants_in_memory(d)) {
 		own_to = t->reg + EU_REG_BYTES;
 		cross_to = own_to + own;
 	} else {
@@ -289,6 +310,8 @@ static int start_thread(struct eu_exec *x, struct eu_group *g, uint32_t index)
 		return -1;
 	if (d->inline_dwords)
 		memcpy(t->reg + EU_REG_BYTES + cross + own, d->inline_data, d->inline_dwords * 4);
+	else if (d->media && indirect(x, 0, t->reg + EU_REG_BYTES + cross + own, d->indirect_bytes))
+		return -1;
 	eu_set_reg32(t, EU_REG_CR0, (d->rounding & 3) << EU_CR0_ROUNDING_SHIFT);
 	/* State registers: which of the hardware's threads this is. */
 	eu_set_reg32(t, EU_REG_SR0, (slot / 7 & 0xf) << 8 | (slot % 7) | (slot / 7 >> 4) << 12);
