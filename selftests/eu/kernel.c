@@ -55,7 +55,9 @@ struct eu_memory gpu_memory(struct gpu *gpu)
 
 /* Patch tokens and kinds of parameters that a launch needs. */
 enum {
+	TOKEN_SAMPLERS = 5,
 	TOKEN_BINDING_TABLE = 8,
+	TOKEN_IMAGE = 12,
 	TOKEN_LOCAL_SURFACE = 15,
 	TOKEN_PARAMETER = 17,
 	TOKEN_PAYLOAD = 22,
@@ -101,6 +103,9 @@ static void take_fact(uint32_t token, const uint8_t *data, void *context)
 	struct kernel *k = context;
 
 	switch (token) {
+	case TOKEN_SAMPLERS:
+		k->samplers = word(data);
+		break;
 	case TOKEN_BINDING_TABLE:
 		k->binding_table = word(data);
 		break;
@@ -120,11 +125,12 @@ static void take_fact(uint32_t token, const uint8_t *data, void *context)
 	}
 }
 
-int kernel_load(struct kernel *k, const char *path, const char *name)
+/* The kernel @name, or the @n-th. */
+static int load(struct kernel *k, const char *path, const char *name, unsigned int n)
 {
 	FILE *f = fopen(path, "rb");
 	const uint8_t *at;
-	uint32_t general, dynamic, count;
+	uint32_t general, count;
 
 	memset(k, 0, sizeof(*k));
 	if (!f)
@@ -142,19 +148,34 @@ int kernel_load(struct kernel *k, const char *path, const char *name)
 		k->patches_bytes = word(at + 16);
 		k->code_bytes = word(at + 20);
 		general = word(at + 24);
-		dynamic = word(at + 28);
+		k->dynamic_bytes = word(at + 28);
 		k->surfaces_bytes = word(at + 32);
+		k->code_used = word(at + 36);
 		k->code = at + 40 + word(at + 12);
-		k->surfaces = k->code + k->code_bytes + general + dynamic;
+		k->dynamic = k->code + k->code_bytes + general;
+		k->surfaces = k->dynamic + k->dynamic_bytes;
 		k->patches = k->surfaces + k->surfaces_bytes;
-		if (!strcmp((const char *)at + 40, name))
+		k->name = (const char *)at + 40;
+		if (name ? !strcmp(k->name, name) : !n--)
 			break;
 		at = k->patches + k->patches_bytes;
 	}
-	if (!count)
+	if (!count) {
+		free(k->file);
 		return -1;
+	}
 	each_patch(k, take_fact, k);
 	return 0;
+}
+
+int kernel_load(struct kernel *k, const char *path, const char *name)
+{
+	return load(k, path, name, 0);
+}
+
+int kernel_load_nth(struct kernel *k, const char *path, unsigned int n)
+{
+	return load(k, path, NULL, n);
 }
 
 void kernel_free(struct kernel *k)
@@ -182,6 +203,19 @@ static void buffer_surface(uint8_t *state, uint64_t address, uint64_t bytes)
 	memcpy(state, dw, sizeof(dw));
 }
 
+static void image_surface(uint8_t *state, const struct argument *a)
+{
+	uint32_t dw[16] = { 0 };
+
+	dw[0] = 1u << 29 | a->format << 18 | 1u << 16 | 1u << 14;
+	dw[2] = (a->height - 1) << 16 | (a->width - 1);
+	dw[3] = a->pitch - 1;
+	dw[7] = 4u << 25 | 5u << 22 | 6u << 19 | 7u << 16;
+	dw[8] = (uint32_t)a->buffer;
+	dw[9] = (uint32_t)(a->buffer >> 32);
+	memcpy(state, dw, sizeof(dw));
+}
+
 static void patch(uint32_t token, const uint8_t *data, void *context)
 {
 	struct launch *l = context;
@@ -191,6 +225,8 @@ static void patch(uint32_t token, const uint8_t *data, void *context)
 
 		memcpy(l->cross + word(data + 8), &a->buffer, 8);
 		buffer_surface(l->surfaces + word(data + 4), a->buffer, a->bytes);
+	} else if (token == TOKEN_IMAGE) {
+		image_surface(l->surfaces + word(data + 8), &l->arguments[word(data)]);
 	} else if (token == TOKEN_PARAMETER) {
 		uint32_t kind = word(data), number = word(data + 4), offset = word(data + 8);
 		uint32_t bytes = word(data + 12), source = word(data + 16), value;
@@ -230,7 +266,7 @@ void kernel_dispatch(const struct kernel *k, struct gpu *gpu, const uint32_t glo
 	uint32_t threads = (items + k->simd - 1) / k->simd, last = items % k->simd;
 	uint32_t id_bytes = k->simd == 32 ? 64 : 32, thread, lane, n;
 	uint32_t cross = (k->cross_bytes + 31) / 32 * 32, slm = 1024;
-	uint8_t *code, *surfaces, *payload;
+	uint8_t *code, *dynamic, *surfaces, *payload;
 	struct launch l = { .global = global, .local = local, .arguments = arguments };
 
 	memset(d, 0, sizeof(*d));
@@ -239,6 +275,9 @@ void kernel_dispatch(const struct kernel *k, struct gpu *gpu, const uint32_t glo
 	memcpy(code, k->code, k->code_bytes);
 	d->surface.address = gpu_alloc(gpu, k->surfaces_bytes, &surfaces);
 	memcpy(surfaces, k->surfaces, k->surfaces_bytes);
+	d->dynamic.address = gpu_alloc(gpu, k->dynamic_bytes, &dynamic);
+	memcpy(dynamic, k->dynamic, k->dynamic_bytes);
+	d->samplers = k->samplers;
 	d->indirect.address = gpu_alloc(gpu, cross + threads * 3 * id_bytes, &payload);
 	d->indirect.bytes = UINT64_MAX;
 	d->general.bytes = d->surface.bytes = d->dynamic.bytes = UINT64_MAX;

@@ -27,9 +27,10 @@ struct eu_memory gpu_memory(struct gpu *gpu);
 struct kernel {
 	uint8_t *file;
 	size_t file_bytes;
-	const uint8_t *code, *surfaces, *patches;
-	uint32_t code_bytes, surfaces_bytes, patches_bytes;
-	uint32_t simd, slm_bytes, cross_bytes, binding_table, ids;
+	const char *name;
+	const uint8_t *code, *dynamic, *surfaces, *patches;
+	uint32_t code_bytes, code_used, dynamic_bytes, surfaces_bytes, patches_bytes;
+	uint32_t simd, slm_bytes, cross_bytes, binding_table, samplers, ids;
 	bool barrier;
 };
 
@@ -40,10 +41,14 @@ struct argument {
 	uint64_t bytes;
 	uint32_t value[4];
 	uint32_t local; /* bytes of local memory */
+	/* Of an image, which is at @buffer: rows of @pitch bytes, one behind the other. */
+	uint32_t width, height, pitch, format;
 };
 
 /* The kernel @name of a file that ocloc made; -1 if it is not there. */
 int kernel_load(struct kernel *k, const char *path, const char *name);
+/* The @n-th one, or -1. */
+int kernel_load_nth(struct kernel *k, const char *path, unsigned int n);
 void kernel_free(struct kernel *k);
 /* Puts code, state and payload of a launch into memory and describes it. */
 void kernel_dispatch(const struct kernel *k, struct gpu *gpu, const uint32_t global[3],

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-static const char *program;
+static const char *program, *judges;
 
 /* A launch of one kernel: buffers are made by buffer(), the rest by run(). */
 struct test {
@@ -25,14 +25,19 @@ struct test {
 	uint64_t seed;
 };
 
-static void begin(struct test *t, const char *name)
+static void begin_of(struct test *t, const char *file, const char *name)
 {
 	memset(t, 0, sizeof(*t));
-	if (!program)
+	if (!file)
 		skip();
 	gpu_make(&t->gpu);
 	t->seed = 88172645463325252ull;
-	assert_int_equal(kernel_load(&t->kernel, program, name), 0);
+	assert_int_equal(kernel_load(&t->kernel, file, name), 0);
+}
+
+static void begin(struct test *t, const char *name)
+{
+	begin_of(t, program, name);
 }
 
 static void end(struct test *t)
@@ -681,6 +686,51 @@ static void test_copy3(void **state)
 	end(&t);
 }
 
+static void *image(struct test *t, uint32_t width, uint32_t height)
+{
+	struct argument *a = &t->argument[t->arguments];
+
+	a->width = width;
+	a->height = height;
+	a->pitch = 256;
+	a->format = 0; /* R32G32B32A32_FLOAT */
+	return buffer(t, height * a->pitch);
+}
+
+/*
+ * The judges' kernel: texels at their places, past the edges, from beyond the border and by integers.
+ * Of small integers, no result is rounded.
+ */
+static void test_image(void **state)
+{
+	enum { SIZE = 16, CHANNELS = 4 };
+	float(*in)[SIZE][CHANNELS], (*out)[SIZE][CHANNELS];
+	struct test t;
+	int x, y, c;
+
+	(void)state;
+	begin_of(&t, judges, "image");
+	in = image(&t, SIZE, SIZE);
+	out = image(&t, SIZE, SIZE);
+	for (y = 0; y < SIZE; y++)
+		for (x = 0; x < SIZE; x++)
+			for (c = 0; c < CHANNELS; c++)
+				in[y][x][c] = (float)(int)(number(&t) % 1000 * 4);
+	run3(&t, (uint32_t[]){ SIZE, SIZE, 1 }, (uint32_t[]){ SIZE, 4, 1 });
+	for (y = 0; y < SIZE; y++)
+		for (x = 0; x < SIZE; x++)
+			for (c = 0; c < CHANNELS; c++) {
+				int edge_x = clamped(x - 3, 0, SIZE - 1);
+				int edge_y = clamped(y + 5, 0, SIZE - 1);
+				float want = 2 * in[y][x][c] + in[edge_y][edge_x][c];
+
+				if (x + 9 < SIZE && y + 9 < SIZE)
+					want += in[y + 9][x + 9][c];
+				assert_int_equal(bits_of(out[y][x][c]), bits_of(want / 4));
+			}
+	end(&t);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -692,8 +742,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_private_array), cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_functions),     cmocka_unit_test(test_bits),
 		cmocka_unit_test(test_far_atomics),   cmocka_unit_test(test_copy3),
+		cmocka_unit_test(test_image),
 	};
 
 	program = argc > 1 ? argv[1] : NULL;
+	judges = argc > 2 ? argv[2] : NULL;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
