@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes the compacted instructions of a file of kernels and writes them twice: as they are, and as
- * the library makes 16 bytes of them. Intel's disassembler must see the same in both.
+ * Takes the compacted instructions of all kernels of a file and writes them twice: as they are, and
+ * as the library makes 16 bytes of them. Intel's disassembler must see the same in both.
  */
 #include "../../userspace/eu/machine.h"
 #include "kernel.h"
@@ -12,21 +12,19 @@
 int main(int argc, char **argv)
 {
 	unsigned int n, count = 0;
+	struct kernel k;
 	FILE *compact, *native;
 
-	if (argc < 5)
+	if (argc < 4)
 		return 2;
 	compact = fopen(argv[1], "wb");
 	native = fopen(argv[2], "wb");
 	if (!compact || !native)
 		return 1;
-	for (n = 4; n < (unsigned int)argc; n++) {
-		struct kernel k;
+	for (n = 0; !kernel_load_nth(&k, argv[3], n); n++) {
 		uint32_t at = 0;
 
-		if (kernel_load(&k, argv[3], argv[n]))
-			return 1;
-		while (at + 8 <= k.code_bytes) {
+		while (at + 8 <= k.code_used) {
 			uint32_t raw[4];
 			uint64_t eight;
 

@@ -465,6 +465,9 @@ static void three_sources(struct eu_insn *i)
 	i->dst.bytes = type_bytes[i->dst.type];
 	i->dst.write_mask = field(raw, 52, 49);
 	i->dst.width = 1;
+	/* What would be components selects a register that extends the precision. */
+	if (i->op == EU_MADM)
+		i->dst.write_mask = 15;
 	if (i->dst.bytes == 8) {
 		/* Components are pairs of dwords here: all of them or none. */
 		if (i->dst.write_mask != 15)
@@ -487,7 +490,8 @@ static void three_sources(struct eu_insn *i)
 		o->negate = field(raw, 38 + 2 * n, 38 + 2 * n);
 		o->width = 4;
 		for (c = 0; c < 4; c++)
-			swizzle[c] = field(raw, at + 2 + 2 * c, at + 1 + 2 * c);
+			swizzle[c] = i->op == EU_MADM ? c :
+							field(raw, at + 2 + 2 * c, at + 1 + 2 * c);
 		base = field(raw, at + 19, at + 12) * EU_REG_BYTES +
 		       field(raw, at + 11, at + 9) * 4;
 		if (o->bytes == 2)
