@@ -2,12 +2,14 @@
 /*
  * Execution units: walkers and media objects, by userspace/eu, with the page walks of the engine.
  *
- * A dispatch is executed in slices, before the next command. Between two thread groups the engine
- * may be preempted, if CS_CHICKEN1 says so (PRM vol. 2c, "CS_CHICKEN1", "GPGPU preemption"); at the
- * end of a dispatch always.
+ * A dispatch is executed in slices, before the next command. Between two thread groups, or in the
+ * middle of one, the engine may be preempted, if CS_CHICKEN1 says so (PRM vol. 2c, "CS_CHICKEN1",
+ * "GPGPU preemption"); at the end of a dispatch always.
  *
  * The image of a context has the commands that set its state up, and the walker that was preempted
- * with the group to resume with ("Thread Group ID Starting/Resume", PRM vol. 2a, GPGPU_WALKER).
+ * with the group to resume with ("Thread Group ID Starting/Resume", PRM vol. 2a, GPGPU_WALKER). A
+ * group in progress is saved at GPGPU_CSR_BASE_ADDRESS, in the context's own memory. Hardware's
+ * format is not public: this one is userspace/eu's, behind its length.
  * Constants and descriptors are not in the image: they are loaded from memory again, as in
  * hardware, here before the next dispatch.
  */
@@ -22,6 +24,10 @@
 #define GPGPU_DISPATCHDIM 0x2500 /* X, Y, Z */
 #define GEN8_CS_CHICKEN1 0x2580
 #define GEN9_PREEMPT_GPGPU_COMMAND_LEVEL BIT(2) /* not at groups or threads */
+#define GEN9_PREEMPT_GPGPU_THREAD_GROUP_LEVEL BIT(1) /* not at threads */
+#define CSR_BASE 0xfffffffff000ull
+#define CSR_HAS_GROUP 1u /* in the image's GPGPU_CSR_BASE_ADDRESS */
+#define CSR_BYTES (512u << 10) /* 64 threads, each below 7 KiB, and 64 KiB of shared memory */
 #define RUN_NEVER (~0ull)
 
 static_assert((int)EU_STATE_BASE_ADDRESS == STATE_BASE_ADDRESS &&
@@ -50,6 +56,12 @@ struct emu_compute {
 	u64 resumes_at; /* number of the command that may be the preempted walker */
 	struct eu_run *run; /* NULL: no dispatch */
 	struct eu_dispatch dispatch; /* of @run */
+	struct eu_counters before; /* what @run had done when it was begun here */
+	bool group_saved; /* the one that @run has in progress */
+	struct {
+		u64 bytes;
+		u8 group[CSR_BYTES - sizeof(u64)];
+	} csr;
 	struct emu_compute_counts counts;
 	u8 dropped[EU_PAGE_BYTES]; /* what is stored to a page that may not be written */
 };
@@ -115,6 +127,7 @@ void emu_compute_reset(struct emu_engine *engine)
 		return;
 	eu_run_end(engine->compute->run);
 	engine->compute->run = NULL;
+	engine->compute->group_saved = false;
 	emu_compute_forget(engine);
 }
 
@@ -213,6 +226,70 @@ static u64 groups_before(const struct eu_dispatch *dispatch, const u32 *walker)
 	return groups;
 }
 
+/* Counts what was done here. */
+static void end_run(struct emu_compute *compute)
+{
+	struct eu_counters counters;
+
+	eu_run_counters(compute->run, &counters);
+	compute->counts.groups += counters.groups - compute->before.groups;
+	compute->counts.instructions += counters.instructions - compute->before.instructions;
+	eu_run_end(compute->run);
+	compute->run = NULL;
+}
+
+/* A page that may not be written stays as it is. */
+static int copy_csr(struct emu_engine *engine, u64 bytes, bool save)
+{
+	u8 *data = (u8 *)&engine->compute->csr, *page;
+	u64 base = ((u64)engine->csr_base[1] << 32 | engine->csr_base[0]) & CSR_BASE, at, count;
+	int status;
+
+	for (at = 0; at < bytes; at += count) {
+		count = min_t(u64, bytes - at, GHYVI_PAGE_BYTES);
+		status = softgpu_map(&engine->cs, SOFTGPU_PPGTT, base + at, save, &page);
+		if (status)
+			return status;
+		if (save && page)
+			memcpy(page, data + at, count);
+		else if (!save)
+			memcpy(data + at, page, count);
+	}
+	return SOFTGPU_OK;
+}
+
+static int save_group(struct emu_engine *engine)
+{
+	struct emu_compute *compute = engine->compute;
+	int status;
+
+	compute->csr.bytes =
+		eu_run_save(compute->run, compute->csr.group, sizeof(compute->csr.group));
+	if (compute->csr.bytes > sizeof(compute->csr.group))
+		return SOFTGPU_OK; /* it goes on to the end of the group */
+	status = copy_csr(engine, sizeof(u64) + compute->csr.bytes, true);
+	compute->group_saved = !status;
+	engine->arbitration_point = !status;
+	return status;
+}
+
+static int restore_group(struct emu_engine *engine)
+{
+	struct emu_compute *compute = engine->compute;
+	int status = copy_csr(engine, sizeof(u64), false);
+	u64 bytes = compute->csr.bytes; /* software may change it meanwhile */
+
+	if (status)
+		return status;
+	if (bytes > sizeof(compute->csr.group))
+		return softgpu_error(&engine->cs, "a saved thread group of %llu bytes",
+				     (unsigned long long)bytes);
+	status = copy_csr(engine, sizeof(u64) + bytes, false);
+	if (!status && eu_run_restore(compute->run, compute->csr.group, bytes))
+		status = softgpu_error(&engine->cs, "a saved thread group does not fit");
+	return status;
+}
+
 static int begin(struct emu_engine *engine)
 {
 	struct emu_compute *compute = engine->compute;
@@ -220,6 +297,7 @@ static int begin(struct emu_engine *engine)
 	u32 *walker = compute->commands.walker;
 	bool resumes = engine->commands == compute->resumes_at &&
 		       is_preempted_walker(compute, engine->cs.packet);
+	int status = SOFTGPU_OK;
 
 	compute->resumes_at = RUN_NEVER;
 	if (resumes)
@@ -227,7 +305,15 @@ static int begin(struct emu_engine *engine)
 	memset(walker, 0, sizeof(compute->commands.walker));
 	compute->run = eu_run_begin(compute->cache, &compute->memory, &compute->dispatch, &error);
 	engine->moved_much = true;
-	return compute->run ? SOFTGPU_OK : refuse(engine, &error);
+	if (!compute->run)
+		return refuse(engine, &error);
+	if (resumes && engine->csr_base[0] & CSR_HAS_GROUP)
+		status = restore_group(engine);
+	engine->csr_base[0] &= ~CSR_HAS_GROUP;
+	eu_run_counters(compute->run, &compute->before);
+	if (status)
+		end_run(compute);
+	return status;
 }
 
 int emu_compute_command(struct emu_engine *engine)
@@ -272,16 +358,10 @@ static bool stops_at_groups(const struct emu_engine *engine)
 	       !(*emu_reg(engine->emu, GEN8_CS_CHICKEN1) & GEN9_PREEMPT_GPGPU_COMMAND_LEVEL);
 }
 
-/* Also counts what was done before the context left the engine. */
-static void end_run(struct emu_compute *compute)
+static bool stops_within_groups(const struct emu_engine *engine)
 {
-	struct eu_counters counters;
-
-	eu_run_counters(compute->run, &counters);
-	compute->counts.groups += counters.groups;
-	compute->counts.instructions += counters.instructions;
-	eu_run_end(compute->run);
-	compute->run = NULL;
+	return stops_at_groups(engine) && (engine->csr_base[0] || engine->csr_base[1]) &&
+	       !(*emu_reg(engine->emu, GEN8_CS_CHICKEN1) & GEN9_PREEMPT_GPGPU_THREAD_GROUP_LEVEL);
 }
 
 int emu_compute_slice(struct emu_engine *engine)
@@ -292,6 +372,7 @@ int emu_compute_slice(struct emu_engine *engine)
 
 	engine->moved_much = true;
 	engine->faulted = false;
+	compute->group_saved = false;
 	if (engine->has_pending && stops_at_groups(engine))
 		status = eu_run_to_boundary(compute->run, SLICE_INSTRUCTIONS, &error);
 	else
@@ -299,6 +380,9 @@ int emu_compute_slice(struct emu_engine *engine)
 	if (status == EU_AGAIN) {
 		engine->arbitration_point = stops_at_groups(engine) &&
 					    eu_run_at_boundary(compute->run);
+		if (engine->has_pending && engine->arbitration && !engine->arbitration_point &&
+		    stops_within_groups(engine))
+			return save_group(engine);
 		return SOFTGPU_OK;
 	}
 	end_run(compute);
@@ -321,11 +405,15 @@ void emu_compute_leave(struct emu_engine *engine)
 	struct eu_counters counters;
 
 	eu_run_counters(compute->run, &counters);
-	groups = dispatch->skip + counters.groups;
+	groups = dispatch->skip + counters.groups - compute->before.groups;
 	memcpy(walker, engine->cs.packet, sizeof(compute->commands.walker));
 	walker[5] = dispatch->start[0] + groups % wide;
 	walker[8] = dispatch->start[1] + groups / wide % high;
 	walker[11] = dispatch->start[2] + groups / wide / high;
+	if (compute->group_saved)
+		engine->csr_base[0] |= CSR_HAS_GROUP;
+	compute->counts.within += compute->group_saved;
+	compute->group_saved = false;
 	end_run(compute);
 	compute->counts.preempted++;
 	softgpu_stream_rewind(&engine->cs);

@@ -15,6 +15,7 @@ struct emu_compute_counts {
 	u64 groups;
 	u64 instructions;
 	u64 preempted; /* dispatches that left the engine before their end */
+	u64 within; /* of these, in the middle of a thread group */
 };
 
 /* Of the render engine. Returns 0 or -ENOMEM. */
@@ -34,8 +35,9 @@ bool emu_compute_runs(const struct emu_engine *engine);
 int emu_compute_slice(struct emu_engine *engine);
 
 /*
- * Context images. The dispatch is at a boundary of thread groups when its context leaves: then the
- * command streamer goes back to the walker, and the image has the group to go on with.
+ * Context images. When a context leaves within a dispatch, the command streamer goes back to the
+ * walker, and the image has the group to go on with. A group in progress is in the context's memory
+ * by then.
  */
 #define EMU_COMPUTE_IMAGE_DWORDS 51
 void emu_compute_leave(struct emu_engine *engine);

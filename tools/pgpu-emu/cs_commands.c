@@ -424,8 +424,10 @@ static bool dispatches_threads(const struct emu_engine *engine)
  */
 static int render_command(struct emu_engine *engine)
 {
-	if (engine->cs.id == GHYVI_RCS && engine->cs.packet[0] == GPGPU_CSR_BASE_ADDRESS)
-		memcpy(engine->csr_base, engine->cs.packet + 1, sizeof(engine->csr_base));
+	if (engine->cs.id == GHYVI_RCS && engine->cs.packet[0] == GPGPU_CSR_BASE_ADDRESS) {
+		engine->csr_base[0] = engine->cs.packet[1] & GHYVI_PAGE_MASK;
+		engine->csr_base[1] = engine->cs.packet[2];
+	}
 	if (!dispatches_threads(engine))
 		return emu_compute_command(engine);
 	if (emu_adversary_strikes(&engine->emu->adversary, EMU_SLOW_DRAW, SLOW_DRAW_ONE_IN))

@@ -121,9 +121,10 @@ void emu_log_summary(struct emu *emu)
 	}
 	emu_log(emu,
 		"count rcs dispatches %" PRIu64 " groups %" PRIu64 " instructions %" PRIu64
-		" preempted %" PRIu64,
+		" preempted %" PRIu64 " within %" PRIu64,
 		(uint64_t)kernels.dispatches, (uint64_t)kernels.groups,
-		(uint64_t)kernels.instructions, (uint64_t)kernels.preempted);
+		(uint64_t)kernels.instructions, (uint64_t)kernels.preempted,
+		(uint64_t)kernels.within);
 	for (i = 0; i < EMU_VIOLATIONS; i++) {
 		sum += emu->violations[i];
 		if (emu->violations[i])
