@@ -18,6 +18,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 # Of /proc/PID/pagemap: Documentation/admin-guide/mm/pagemap.rst of the kernel
 PRESENT, FRAME = 1 << 63, (1 << 55) - 1
 LOADS = ("blitcheck --rounds 2 --contexts 2", f"{IGT}/gem_blt -s 65536 -t 20 -r 1",
+         "eucheck --kernel shares --groups 40 --rounds 3 --within",
          *(f"{IGT}/gem_exec_nop -e {engine} -r 1" for engine in ENGINES))
 
 
@@ -43,6 +44,21 @@ def note(guests, owners):
         owners.setdefault(guest.name, set()).update(frames_of(guest))
 
 
+def compute_beside_an_endless_group(guests, vgpus, owners):
+    """It gives way: each of its turns is saved in its guest's memory."""
+    vgpus[0].set("containment/budget_ms", 0)
+    guests[0].be_patient()  # the driver would take it for a hang
+    guests[0].must_run("eucheck --kernel endless --groups 1 --within >/tmp/out 2>&1 &")
+    hostlib.eventually(lambda: vgpus[0].stat("queued_rcs_now"), "the endless group")
+    before = vgpus[0].stat("preemptions_rcs")
+    note(guests, owners)
+    guests[1].must_run("eucheck --rounds 3 | grep 'hash ac2c1dc5'", gen9lib.GUEST_S)
+    given_way = vgpus[0].stat("preemptions_rcs") - before
+    note(guests, owners)
+    ktap.say(f"an endless group gave way {given_way} times")
+    require(given_way and vgpus[0].stat("queued_rcs_now"), "the endless group did not give way, or has ended")
+
+
 @test
 def two_guests_at_work_are_noted():
     gen9lib.load()
@@ -63,6 +79,7 @@ def two_guests_at_work_are_noted():
                 out = work.communicate()[0].decode(errors="replace")
                 require(work.returncode == 0, f"{guest.name}: {program}: {out[-500:]}")
             note(guests, owners)
+        compute_beside_an_endless_group(guests, vgpus, owners)
         for guest, vgpu in zip(guests, vgpus):
             trouble = hostlib.driver_trouble(guest.log())
             require(not trouble, "\n".join(trouble[:8]))

@@ -29,6 +29,8 @@
 #define STATE_ADDRESS 0x42000000ull
 #define READ_ONLY_ADDRESS (OUTPUT_ADDRESS - PAGE_BYTES)
 #define DONE_ADDRESS 0x43000000ull
+#define SAVED_ADDRESS 0x44000000ull
+#define SAVED_BYTES (512u << 10) /* for a thread group that is preempted */
 #define OUTPUT_ADDRESS 0x100000000ull
 #define DONE_VALUE 0x600dcafeu
 #define TIMEOUT_S 300 /* where execution units are emulated twice */
@@ -41,11 +43,13 @@
 #define PIPE_CONTROL_WRITE (1u << 14)
 #define PIPE_CONTROL_DC_FLUSH (1u << 5)
 #define CS_CHICKEN1 0x2580u /* a register that i915 lets batches write */
-#define CS_CHICKEN1_GPGPU_GROUP (6u << 16 | 2u) /* preemption between thread groups */
+#define CS_CHICKEN1_GPGPU_THREAD (6u << 16) /* preemption in the middle of threads */
+#define CS_CHICKEN1_GPGPU_GROUP (6u << 16 | 2u) /* between thread groups */
+#define GPGPU_CSR_BASE_ADDRESS 0x61040001u
 
 struct job {
 	struct gem gem;
-	uint32_t batch, code, state, output, done, read_only;
+	uint32_t batch, code, state, output, done, read_only, saved;
 };
 
 /* What a dispatch consists of. */
@@ -55,7 +59,7 @@ static struct {
 } program;
 
 static unsigned int groups = 4096, rounds = 1, contexts = 1, hostile, seed = 1;
-static int preemptible;
+static enum { AT_COMMANDS, AT_GROUPS, AT_THREADS } preemptible;
 static const char *const kernel_names[] = {
 	[EMU_KERNEL_ADDS] = "adds",	  [EMU_KERNEL_WILD] = "wild",
 	[EMU_KERNEL_ENDLESS] = "endless", [EMU_KERNEL_UNSUPPORTED] = "unsupported",
@@ -70,6 +74,7 @@ static const struct argp_option options[] = {
 	{ "rounds", 'r', "N", 0, "Rounds, 1 to 1000 (default 1)", 0 },
 	{ "contexts", 'c', "N", 0, "Contexts, 1 to 8 (default 1)", 0 },
 	{ "preemptible", 'p', NULL, 0, "Let the driver preempt between thread groups", 0 },
+	{ "within", 'w', NULL, 0, "Let it preempt in the middle of thread groups, too", 0 },
 	{ "kernel", 'k', "NAME", 0,
 	  "adds (default), shares (long groups with barriers), copies (of a page to which it stores, "
 	  "but may not), wild (stores where nothing is mapped), endless, or unsupported (an "
@@ -104,7 +109,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		contexts = parse_number(state, argument, 1, CONTEXTS);
 		return 0;
 	case 'p':
-		preemptible = 1;
+		preemptible = AT_GROUPS;
+		return 0;
+	case 'w':
+		preemptible = AT_THREADS;
 		return 0;
 	case 'k':
 		kernel = parse_kernel(state, argument);
@@ -160,6 +168,8 @@ static int make_objects(struct job *job)
 		ret = gem_create(gem, PAGE_BYTES, &job->done);
 	if (!ret)
 		ret = gem_create(gem, output_bytes(), &job->output);
+	if (!ret && preemptible == AT_THREADS)
+		ret = gem_create(gem, SAVED_BYTES, &job->saved);
 	if (!ret && kernel == EMU_KERNEL_COPIES)
 		ret = gem_read_only(gem, page, PAGE_BYTES, &job->read_only);
 	if (!ret)
@@ -196,11 +206,16 @@ static int submit(const struct job *job)
 	batch_object(&batch, job->output, OUTPUT_ADDRESS, true);
 	if (kernel == EMU_KERNEL_COPIES)
 		batch_object(&batch, job->read_only, READ_ONLY_ADDRESS, false);
+	if (preemptible == AT_THREADS)
+		batch_object(&batch, job->saved, SAVED_ADDRESS, true);
 	emit(before, sizeof(before) / sizeof(before[0]));
+	if (preemptible == AT_THREADS)
+		emit((const uint32_t[]){ GPGPU_CSR_BASE_ADDRESS, SAVED_ADDRESS, 0 }, 3);
 	if (preemptible) {
 		batch_emit(&batch, MI_LOAD_REGISTER_IMM);
 		batch_emit(&batch, CS_CHICKEN1);
-		batch_emit(&batch, CS_CHICKEN1_GPGPU_GROUP);
+		batch_emit(&batch, preemptible == AT_THREADS ? CS_CHICKEN1_GPGPU_THREAD :
+							       CS_CHICKEN1_GPGPU_GROUP);
 	}
 	emit(program.state, EMU_STATE_DWORDS);
 	emit(program.walker, EMU_WALKER_DWORDS);
