@@ -195,15 +195,22 @@ static inline u64 audit_pos_after(const struct audit_scan *scan, unsigned int dw
 	return pos & scan->mask;
 }
 
-/* cmd_cache.c */
+/* refuse.c */
+/*
+ * Refuse the current command, because it breaks @rule. Returns -EACCES, or -ENOSPC if the budget of
+ * an extension is used up.
+ */
+int ghyvi_audit_refuse(struct audit_scan *scan, enum audit_rule rule);
+/* The command that was passed to ghyvi_audit_refuse(). */
+struct audit_reject ghyvi_audit_rejected(const struct audit_scan *scan);
+/* Count a refused command, and report it to the administrator. */
+void ghyvi_audit_report(const struct audit_scan *scan, const struct audit_reject *reject);
+/* Print the command that was refused last; its rule is AUDIT_PASSED if there is none. */
+void ghyvi_audit_print(const struct audit_reject *reject, struct seq_file *m);
+
+/* copy.c */
 /* Returns the copy of the page with @key, or NULL. */
 struct audit_page *ghyvi_audit_page_find(const struct audit_segment *segment, u64 key);
-/* Add a page to @segment; the caller fills it. Returns NULL if out of memory. */
-struct audit_page *ghyvi_audit_page_add(struct ghyvi_audit *audit, struct audit_segment *segment,
-					u64 key);
-/* Remove the page that was added last, because it could not be filled. */
-void ghyvi_audit_page_drop(struct ghyvi_audit *audit, struct audit_segment *segment,
-			   struct audit_page *page);
 struct audit_segment *ghyvi_audit_segment_create(u32 from, u32 to);
 void ghyvi_audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *segment);
 /* Free the pages that are kept for the next submissions. */
@@ -234,20 +241,7 @@ static inline u32 audit_ring_distance(const struct ghyvi_submission *submission,
 	return to >= from ? to - from : to + submission->ring_bytes - from;
 }
 
-/* refuse.c */
-/*
- * Refuse the current command, because it breaks @rule. Returns -EACCES, or -ENOSPC if the budget of
- * an extension is used up.
- */
-int ghyvi_audit_refuse(struct audit_scan *scan, enum audit_rule rule);
-/* The command that was passed to ghyvi_audit_refuse(). */
-struct audit_reject ghyvi_audit_rejected(const struct audit_scan *scan);
-/* Count a refused command, and report it to the administrator. */
-void ghyvi_audit_report(const struct audit_scan *scan, const struct audit_reject *reject);
-/* Print the command that was refused last; its rule is AUDIT_PASSED if there is none. */
-void ghyvi_audit_print(const struct audit_reject *reject, struct seq_file *m);
-
-/* copy.c. The functions return 0 or an error, as those of scan.c. */
+/* The functions that follow return 0 or an error, as those of scan.c. */
 /*
  * Find the copy of the page that contains @pos in the current stream, or make it. A new page of the
  * ring is left empty: ghyvi_audit_copy_ring() fills it.
