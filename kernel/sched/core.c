@@ -48,38 +48,7 @@
  * already. So the policy's choice is made one workload early. If an arrival changes the choice, the
  * staged job is recalled: preempt() gives a job back at once that has not begun.
  */
-#include <trace/events/ghyvi.h>
 #include "sched_types.h"
-
-static void switch_to(struct sched_engine *engine, struct sched_rq *rq)
-{
-	struct ghyvi_reporter *from = engine->last ? engine->last->entity->reporter : NULL;
-
-	engine->last = rq;
-	if (rq->entity->stats)
-		ghyvi_count(sched_stats_of(rq), switches);
-	if (rq->entity->reporter)
-		trace_ghyvi_switch(from, rq->entity->reporter, engine->id);
-}
-
-/* Give the engine to @workload, which is QUEUED. Caller holds engine->lock. */
-static void dispatch_workload(struct sched_engine *engine, struct ghyvi_workload *workload, u64 now)
-{
-	struct sched_rq *rq = sched_rq_of(workload);
-
-	ghyvi_sched_dequeue(engine, rq);
-	ghyvi_sched_unlink(engine, workload);
-	engine->current_workload = workload;
-	ghyvi_sched_set_state(engine, workload, WORKLOAD_RUNNING);
-	engine->started_ns = now;
-	if (rq->entity->stats)
-		ghyvi_count_add(sched_stats_of(rq), wait_ns, now - workload->queued_ns);
-	if (engine->last != rq)
-		switch_to(engine, rq);
-	if (rq->entity->reporter)
-		trace_ghyvi_start(rq->entity->reporter, engine->id, now - workload->queued_ns);
-	ghyvi_sched_arm(engine, GHYVI_SCHED_NEVER);
-}
 
 /* ---- staging; callers hold engine->lock ---- */
 
@@ -131,7 +100,7 @@ static void dispatch_staged(struct sched_engine *engine)
 
 	lockdep_assert_held(&engine->lock);
 	engine->staged = NULL;
-	dispatch_workload(engine, workload, now);
+	ghyvi_sched_dispatch(engine, workload, now);
 	ghyvi_sched_update_clock(engine); /* the job may have begun before now */
 	ghyvi_sched_check_preempt(engine, now);
 }
@@ -361,7 +330,7 @@ static struct ghyvi_workload *start_next(struct sched_engine *engine)
 		return NULL;
 	}
 	workload = list_first_entry(&rq->queue, struct ghyvi_workload, link);
-	dispatch_workload(engine, workload, now);
+	ghyvi_sched_dispatch(engine, workload, now);
 	if (sched->ops->run(sched->pgpu, &workload->job)) {
 		release_engine(engine, workload, GHYVI_JOB_ERROR);
 		return workload;

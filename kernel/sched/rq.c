@@ -18,6 +18,7 @@
  * it. Earlier charges can exceed it by the time between the end of the job and its completion; the
  * excess is refunded. The charges of a workload therefore always sum up to its busy_ns.
  */
+#include <trace/events/ghyvi.h>
 #include "sched_types.h"
 
 #define SCHED_TICKS_MAX 64 /* more missed ticks are skipped */
@@ -116,6 +117,35 @@ void ghyvi_sched_unlink(struct sched_engine *engine, struct ghyvi_workload *work
 		return;
 	list_del_init(&rq->ready);
 	ghyvi_sched_dequeue(engine, rq);
+}
+
+static void switch_to(struct sched_engine *engine, struct sched_rq *rq)
+{
+	struct ghyvi_reporter *from = engine->last ? engine->last->entity->reporter : NULL;
+
+	engine->last = rq;
+	if (rq->entity->stats)
+		ghyvi_count(sched_stats_of(rq), switches);
+	if (rq->entity->reporter)
+		trace_ghyvi_switch(from, rq->entity->reporter, engine->id);
+}
+
+void ghyvi_sched_dispatch(struct sched_engine *engine, struct ghyvi_workload *workload, u64 now)
+{
+	struct sched_rq *rq = sched_rq_of(workload);
+
+	ghyvi_sched_dequeue(engine, rq);
+	ghyvi_sched_unlink(engine, workload);
+	engine->current_workload = workload;
+	ghyvi_sched_set_state(engine, workload, WORKLOAD_RUNNING);
+	engine->started_ns = now;
+	if (rq->entity->stats)
+		ghyvi_count_add(sched_stats_of(rq), wait_ns, now - workload->queued_ns);
+	if (engine->last != rq)
+		switch_to(engine, rq);
+	if (rq->entity->reporter)
+		trace_ghyvi_start(rq->entity->reporter, engine->id, now - workload->queued_ns);
+	ghyvi_sched_arm(engine, GHYVI_SCHED_NEVER);
 }
 
 /* Charge the current workload up to a total of @ran_ns of GPU time, as of @now. */

@@ -283,6 +283,8 @@ void ghyvi_sched_set_state(struct sched_engine *engine, struct ghyvi_workload *w
 void ghyvi_sched_link(struct sched_engine *engine, struct ghyvi_workload *workload, u64 now);
 /* Remove @workload, which is QUEUED, from its run queue. */
 void ghyvi_sched_unlink(struct sched_engine *engine, struct ghyvi_workload *workload);
+/* Give the free engine to @workload, which is QUEUED: it becomes RUNNING. */
+void ghyvi_sched_dispatch(struct sched_engine *engine, struct ghyvi_workload *workload, u64 now);
 /*
  * Dequeue @rq before its keys change, and enqueue it again afterwards. Both do nothing if it is
  * not, or must not be, enqueued.
