@@ -308,22 +308,6 @@ static int audit_workload(struct vgpu_workload *workload)
 	return 0;
 }
 
-static int get_handle(struct vgpu_workload *workload)
-{
-	struct vgpu_context_handle *handle =
-		vgpu_context_handle_get(workload->engine, workload->descriptor);
-
-	if (IS_ERR(handle)) {
-		ghyvi_report_stop(workload->engine->vgpu->params.reporter, workload->engine->id,
-				  "%s: no memory for a context",
-				  ghyvi_engine_name(workload->engine->id));
-		return (int)PTR_ERR(handle);
-	}
-	workload->handle = handle;
-	workload->base.job.pgpu_context = vgpu_context_handle_pgpu(handle);
-	return 0;
-}
-
 static void init_job(struct vgpu_workload *workload)
 {
 	struct ghyvi_job *job = &workload->base.job;
@@ -359,7 +343,7 @@ int vgpu_context_load(struct vgpu_workload *workload)
 		ghyvi_gtt_check(vgpu->gtt, workload->root);
 
 	blank_absent_slots(workload);
-	err = get_handle(workload);
+	err = vgpu_context_handle_get(workload);
 	if (!err)
 		err = audit_workload(workload);
 	if (err)
@@ -429,7 +413,7 @@ int vgpu_context_attach(struct vgpu_workload *workload)
 		return 0;
 	err = get_root(workload);
 	if (!err)
-		err = get_handle(workload);
+		err = vgpu_context_handle_get(workload);
 	if (err)
 		return err;
 	ghyvi_root_job(workload->root, job);

@@ -141,18 +141,14 @@ static struct vgpu_context_handle *handle_create(struct vgpu_engine *engine, u32
 	return handle;
 }
 
-struct vgpu_context_handle *vgpu_context_handle_get(struct vgpu_engine *engine, u64 descriptor)
+/* The state of the context at @lrca, which is in its place. Returns it or an ERR_PTR. */
+static struct vgpu_context_handle *handle_get(struct vgpu_engine *engine, u32 lrca)
 {
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
 	struct vgpu_context_handle *handle;
-	u32 lrca = descriptor & DESC_LRCA;
-	u64 image;
+	u64 image = image_of(vgpu, lrca);
 	int err;
 
-	lockdep_assert_held(&vgpu->lock);
-	if (!vgpu->params.pgpu->ops->context_create)
-		return NULL;
-	image = image_of(vgpu, lrca);
 	handle = handle_find(engine, lrca);
 	if (handle && handle->image != image) {
 		handle_forget(vgpu, handle);
@@ -170,16 +166,36 @@ struct vgpu_context_handle *vgpu_context_handle_get(struct vgpu_engine *engine, 
 	return handle;
 }
 
-struct ghyvi_pgpu_context *vgpu_context_handle_pgpu(const struct vgpu_context_handle *handle)
+int vgpu_context_handle_get(struct vgpu_workload *workload)
 {
-	return handle ? handle->pgpu : NULL;
+	struct vgpu_engine *engine = workload->engine;
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+	struct vgpu_context_handle *handle;
+
+	lockdep_assert_held(&vgpu->lock);
+	if (!vgpu->params.pgpu->ops->context_create)
+		return 0;
+	handle = handle_get(engine, workload->descriptor & DESC_LRCA);
+	if (IS_ERR(handle)) {
+		ghyvi_report_stop(vgpu->params.reporter, engine->id, "%s: no memory for a context",
+				  ghyvi_engine_name(engine->id));
+		return (int)PTR_ERR(handle);
+	}
+	workload->handle = handle;
+	workload->base.job.pgpu_context = handle->pgpu;
+	return 0;
 }
 
-void vgpu_context_handle_put(struct ghyvi_vgpu *vgpu, struct vgpu_context_handle *handle)
+void vgpu_context_handle_put(struct vgpu_workload *workload)
 {
+	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	struct vgpu_context_handle *handle = workload->handle;
+
 	if (!handle)
 		return;
 	lockdep_assert_held(&vgpu->lock);
+	workload->handle = NULL;
+	workload->base.job.pgpu_context = NULL;
 	handle->users--;
 	if (!handle->users && handle->stale)
 		handle_destroy(vgpu, handle);

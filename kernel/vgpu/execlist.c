@@ -193,9 +193,7 @@ static void workload_clear(struct vgpu_workload *workload)
 	workload->base.job.memcg = NULL;
 	ghyvi_commands_free(workload->base.job.commands);
 	workload->base.job.commands = NULL;
-	vgpu_context_handle_put(workload->engine->vgpu, workload->handle);
-	workload->handle = NULL;
-	workload->base.job.pgpu_context = NULL;
+	vgpu_context_handle_put(workload);
 	if (workload->root)
 		ghyvi_gtt_put_root(workload->root);
 	workload->root = NULL;

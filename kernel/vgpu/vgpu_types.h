@@ -614,14 +614,12 @@ int vgpu_context_tail(struct vgpu_workload *workload, u32 *tail);
 /* context_handles.c: called with vgpu->lock held */
 #define VGPU_CONTEXT_HANDLES_MAX 512
 /*
- * Get the backend's state of the context in @descriptor, and create it if necessary. Returns NULL
- * if the backend keeps no state, or ERR_PTR(-ENOMEM).
+ * Give the workload the backend's state of its context, which is created if necessary, unless the
+ * backend keeps none. Returns 0 or -ENOMEM, which has been reported.
  */
-struct vgpu_context_handle *vgpu_context_handle_get(struct vgpu_engine *engine, u64 descriptor);
-/* The backend's part of @handle, which may be NULL. */
-struct ghyvi_pgpu_context *vgpu_context_handle_pgpu(const struct vgpu_context_handle *handle);
-/* Release a reference from vgpu_context_handle_get(), which may be NULL. */
-void vgpu_context_handle_put(struct ghyvi_vgpu *vgpu, struct vgpu_context_handle *handle);
+int vgpu_context_handle_get(struct vgpu_workload *workload);
+/* Release what vgpu_context_handle_get() has given, if anything. */
+void vgpu_context_handle_put(struct vgpu_workload *workload);
 /* Destroy the states of all contexts; that of a workload in progress when it is released. */
 void vgpu_context_handles_forget(struct ghyvi_vgpu *vgpu);
 
