@@ -51,21 +51,26 @@ static inline void ghyvi_gtt_invalidate(struct ghyvi_gtt *gtt)
 	gtt->params.pgpu_ops->invalidate(&gtt->params.client, 1);
 }
 
+/* Install the shadow entries [@first, @last] of a GGTT table page in the pGPU. */
+static inline void ghyvi_ggtt_publish(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+				      unsigned int first, unsigned int last)
+{
+	gtt->params.pgpu_ops->ggtt_write(gtt->params.client,
+					 (u64)table->ggtt_page * GHYVI_ENTRIES + first,
+					 table->shadows[GHYVI_LEVEL_PT]->entries + first,
+					 last - first + 1);
+}
+
 /* ---- pins.c ---- */
 
 /* Record that the host, or a CPU, has written to page @gfn, or may do so until the log is read. */
 void ghyvi_dirty_record(struct ghyvi_gtt *gtt, u64 gfn);
-/* Install the shadow entries [@first, @last] of a GGTT table page in the pGPU. */
-void ghyvi_ggtt_publish(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int first,
-			unsigned int last);
 /*
  * Pin @gfn through the hypervisor. On -ENOMEM unmap half of the pages mapped for nested jobs,
  * release the idle pins and try again. @updating: a GGTT table page whose shadow has entries that
  * are not published yet, or NULL.
  */
 int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *hpa, struct ghyvi_table_page *updating);
-/* Look up a block by its number and cache it in gtt->block_cache. Returns NULL if there is none. */
-struct ghyvi_pin_block *ghyvi_pin_block(struct ghyvi_gtt *gtt, u64 number);
 /* Find the first pin in [*@gfn, @last] and set *@gfn to its page. Returns NULL if there is none. */
 struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_gtt *gtt, u64 *gfn, u64 last);
 /*
@@ -124,6 +129,22 @@ static inline bool ghyvi_tables_in(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 	unsigned long found = gfn;
 
 	return xa_find(&gtt->tables, &found, gfn + count - 1, XA_PRESENT);
+}
+
+/* Where a block is cached that was looked up by its number. */
+static inline struct ghyvi_pin_block **ghyvi_pin_block_cached(struct ghyvi_gtt *gtt, u64 number)
+{
+	return &gtt->block_cache[number % GHYVI_BLOCK_CACHE_SLOTS];
+}
+
+/* Look up a block by its number. Returns NULL if there is none. */
+static inline struct ghyvi_pin_block *ghyvi_pin_block(struct ghyvi_gtt *gtt, u64 number)
+{
+	struct ghyvi_pin_block **near = ghyvi_pin_block_cached(gtt, number);
+
+	if (!*near || (*near)->number != number)
+		*near = xa_load(&gtt->pin_blocks, number);
+	return *near;
 }
 
 /* Returns the pin of @gfn, or NULL if the page is not pinned. */

@@ -30,8 +30,7 @@
  * the host's own with 4 KiB entries. All entries that map the same guest page share that table, so
  * a guest cannot multiply tables. The entries that point to it carry the write permission.
  *
- * Here are also the two things that the release of a pin needs: the record of pages that the host
- * has written, and the installation of GGTT entries.
+ * Here is also what the release of a pin needs: the record of pages that the host has written.
  */
 #include <linux/bitops.h>
 #include <linux/err.h>
@@ -60,29 +59,6 @@ void ghyvi_dirty_record(struct ghyvi_gtt *gtt, u64 gfn)
 		     "migration: no memory to log a page that the vGPU wrote; migrate again");
 }
 
-void ghyvi_ggtt_publish(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int first,
-			unsigned int last)
-{
-	gtt->params.pgpu_ops->ggtt_write(gtt->params.client,
-					 (u64)table->ggtt_page * GHYVI_ENTRIES + first,
-					 table->shadows[GHYVI_LEVEL_PT]->entries + first,
-					 last - first + 1);
-}
-
-static struct ghyvi_pin_block **cached_block(struct ghyvi_gtt *gtt, u64 number)
-{
-	return &gtt->block_cache[number % GHYVI_BLOCK_CACHE_SLOTS];
-}
-
-struct ghyvi_pin_block *ghyvi_pin_block(struct ghyvi_gtt *gtt, u64 number)
-{
-	struct ghyvi_pin_block **near = cached_block(gtt, number);
-
-	if (!*near || (*near)->number != number)
-		*near = xa_load(&gtt->pin_blocks, number);
-	return *near;
-}
-
 /* Get the block of @gfn, and allocate it if necessary. NULL if memory is short. */
 static struct ghyvi_pin_block *block_get(struct ghyvi_gtt *gtt, u64 gfn)
 {
@@ -103,7 +79,7 @@ static struct ghyvi_pin_block *block_get(struct ghyvi_gtt *gtt, u64 gfn)
 
 static void block_free(struct ghyvi_gtt *gtt, struct ghyvi_pin_block *block)
 {
-	struct ghyvi_pin_block **near = cached_block(gtt, block->number);
+	struct ghyvi_pin_block **near = ghyvi_pin_block_cached(gtt, block->number);
 
 	if (*near == block)
 		*near = NULL;
