@@ -128,15 +128,13 @@ void ghyvi_aperture_remove_all(struct ghyvi_gtt *gtt)
 	ghyvi_aperture_remove(gtt, 0, (u64)gtt->nr_ggtt_tables * GHYVI_ENTRIES);
 }
 
-void ghyvi_aperture_flush(struct ghyvi_gtt *gtt)
+void ghyvi_aperture_unmap(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_aperture *aperture = &gtt->aperture;
 	struct ghyvi_aperture_user *user = gtt->params.aperture_user;
 	u64 first = aperture->first, last = aperture->last;
 	u64 copied = gtt->params.aperture_copied.start >> GHYVI_PAGE_SHIFT;
 
-	if (last < first)
-		return;
 	aperture->first = U64_MAX;
 	aperture->last = 0;
 	user->unmap(user, first << GHYVI_PAGE_SHIFT, (last - first + 1) << GHYVI_PAGE_SHIFT);

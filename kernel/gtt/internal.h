@@ -31,8 +31,14 @@ void ghyvi_aperture_reset(struct ghyvi_gtt *gtt);
  */
 void ghyvi_aperture_remove(struct ghyvi_gtt *gtt, u64 page, u64 count);
 void ghyvi_aperture_remove_all(struct ghyvi_gtt *gtt);
-/* Remove the mappings of all pages that were removed. */
-void ghyvi_aperture_flush(struct ghyvi_gtt *gtt);
+/* For ghyvi_aperture_flush(): there is a page that was removed. */
+void ghyvi_aperture_unmap(struct ghyvi_gtt *gtt);
+/* Remove the mappings of all pages that were removed. Each operation on a gtt ends with it. */
+static inline void ghyvi_aperture_flush(struct ghyvi_gtt *gtt)
+{
+	if (gtt->aperture.first <= gtt->aperture.last)
+		ghyvi_aperture_unmap(gtt);
+}
 /*
  * What to map at GGTT page @page, behind which is the guest page at @memory (NULL: none). Returns
  * NULL if memory is short.

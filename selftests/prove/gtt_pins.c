@@ -62,7 +62,7 @@ static void invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int co
 	invalidated = true;
 }
 
-void ghyvi_aperture_flush(struct ghyvi_gtt *any)
+void ghyvi_aperture_unmap(struct ghyvi_gtt *any)
 {
 }
 
