@@ -155,15 +155,61 @@ static void copy_to_guest(void *to, const void *from, size_t bytes)
 		memcpy(to, from, bytes);
 }
 
-/* The page behind a GGTT address, as ghyvi_ggtt_pin(), but not refused for a link that is gone. */
+/*
+ * Sync one entry of a relaxed page before the host accesses memory through it: the guest may have
+ * changed it since the last sync. A deferred entry is retried here as well, because the sync of a
+ * submission comes only after the context image has been read.
+ */
+static void refresh_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int index)
+{
+	ghyvi_ggtt_collect(gtt);
+	if (list_empty(&table->relaxed_node))
+		return;
+	if (!ghyvi_table_update(gtt, table, index, table->guest + index, 1)) {
+		if (!ghyvi_table_entry_deferred(table, index))
+			return;
+		ghyvi_table_retry_entry(gtt, table, index);
+	}
+	ghyvi_ggtt_publish(gtt, table, index, index);
+}
+
+/* Returns the pin of the page behind a GGTT address, or NULL if no guest memory is mapped there. */
+static struct ghyvi_pin *ggtt_find_pin(struct ghyvi_gtt *gtt, u64 address)
+{
+	unsigned int index = (address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES;
+	struct ghyvi_table_page *table;
+	struct ghyvi_pin *pin;
+	u64 entry;
+
+	if (address / GHYVI_GGTT_TABLE_SPAN >= gtt->nr_ggtt_tables)
+		return NULL;
+	table = gtt->ggtt_tables[address / GHYVI_GGTT_TABLE_SPAN];
+	if (!table)
+		return NULL;
+	if (gtt->policy->nested) {
+		entry = READ_ONCE(table->guest[index]);
+		if (!(entry & GHYVI_ENTRY_PRESENT))
+			return NULL;
+		pin = ghyvi_nested_pin(gtt, ghyvi_entry_gfn(entry));
+		return IS_ERR(pin) ? NULL : pin;
+	}
+	refresh_entry(gtt, table, index);
+	if (!ghyvi_leaf_is_mapped(gtt, table->shadows[GHYVI_LEVEL_PT]->entries[index]))
+		return NULL;
+	pin = ghyvi_pin_find(gtt, ghyvi_entry_gfn(table->snapshot[index]));
+	WARN_ON_ONCE(!pin);
+	return pin;
+}
+
+/* As ggtt_find_pin(), but the page is not refused for a link that is gone. */
 static struct ghyvi_pin *ggtt_pin(struct ghyvi_gtt *gtt, u64 address)
 {
 	struct ghyvi_pin *pin;
 
 	gtt->deferral.refused_gfn = GHYVI_INVALID_GFN;
-	pin = ghyvi_ggtt_pin(gtt, address);
+	pin = ggtt_find_pin(gtt, address);
 	if (!pin && ghyvi_gtt_drop_unlinked(gtt, gtt->deferral.refused_gfn))
-		pin = ghyvi_ggtt_pin(gtt, address);
+		pin = ggtt_find_pin(gtt, address);
 	return pin;
 }
 

@@ -5,15 +5,11 @@
  */
 #include <linux/bitops.h>
 #include <linux/compiler.h>
-#include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "internal.h"
-
-/* Bytes mapped by one table page. */
-#define GGTT_TABLE_SPAN ((u64)GHYVI_ENTRIES << GHYVI_PAGE_SHIFT)
 
 static int ggtt_add_table(struct ghyvi_gtt *gtt, u32 number)
 {
@@ -61,7 +57,7 @@ static int ggtt_add_tables(struct ghyvi_gtt *gtt)
 		range = &gtt->params.ggtt_ranges[r];
 		gtt->nr_ggtt_tables =
 			max_t(u32, gtt->nr_ggtt_tables,
-			      DIV_ROUND_UP(range->start + range->bytes, GGTT_TABLE_SPAN));
+			      DIV_ROUND_UP(range->start + range->bytes, GHYVI_GGTT_TABLE_SPAN));
 	}
 	gtt->ggtt_tables = kvcalloc(max(gtt->nr_ggtt_tables, 1u), sizeof(*gtt->ggtt_tables),
 				    GFP_KERNEL_ACCOUNT);
@@ -69,11 +65,12 @@ static int ggtt_add_tables(struct ghyvi_gtt *gtt)
 		return -ENOMEM;
 	for (r = 0; r < gtt->params.nr_ggtt_ranges; r++) {
 		range = &gtt->params.ggtt_ranges[r];
-		if (WARN_ON_ONCE(range->start % GGTT_TABLE_SPAN || range->bytes % GGTT_TABLE_SPAN))
+		if (WARN_ON_ONCE(range->start % GHYVI_GGTT_TABLE_SPAN ||
+				 range->bytes % GHYVI_GGTT_TABLE_SPAN))
 			return -EINVAL;
 		for (address = range->start; address < range->start + range->bytes;
-		     address += GGTT_TABLE_SPAN) {
-			err = ggtt_add_table(gtt, address / GGTT_TABLE_SPAN);
+		     address += GHYVI_GGTT_TABLE_SPAN) {
+			err = ggtt_add_table(gtt, address / GHYVI_GGTT_TABLE_SPAN);
 			if (err)
 				return err;
 		}
@@ -239,7 +236,7 @@ int ghyvi_gtt_ggtt_map(struct ghyvi_gtt *gtt, u64 page, int (*map)(void *data), 
 	return err;
 }
 
-void ghyvi_ggtt_collect(struct ghyvi_gtt *gtt)
+void ghyvi_ggtt_collect_written(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_ggtt_map *ggtt_map = &gtt->ggtt_map;
 	struct ghyvi_table_page *table;
@@ -247,8 +244,6 @@ void ghyvi_ggtt_collect(struct ghyvi_gtt *gtt)
 	u32 i;
 
 	lockdep_assert_held(&gtt->lock);
-	if (!ggtt_map->nr_unmapped)
-		return;
 	mutex_lock(&ggtt_map->lock);
 	for (i = 0; i < ARRAY_SIZE(ggtt_map->written); i++) {
 		for (written = ggtt_map->written[i]; written; written &= written - 1) {
@@ -306,49 +301,4 @@ unsigned int ghyvi_ggtt_unmap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *co
 		tables[i]->unmapped = true;
 	ggtt_map->nr_unmapped += count;
 	return count;
-}
-
-/*
- * Sync one entry of a relaxed page before the host accesses memory through it: the guest may have
- * changed it since the last sync. A deferred entry is retried here as well, because the sync of a
- * submission comes only after the context image has been read.
- */
-static void refresh_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int index)
-{
-	ghyvi_ggtt_collect(gtt);
-	if (list_empty(&table->relaxed_node))
-		return;
-	if (!ghyvi_table_update(gtt, table, index, table->guest + index, 1)) {
-		if (!ghyvi_table_entry_deferred(table, index))
-			return;
-		ghyvi_table_retry_entry(gtt, table, index);
-	}
-	ghyvi_ggtt_publish(gtt, table, index, index);
-}
-
-struct ghyvi_pin *ghyvi_ggtt_pin(struct ghyvi_gtt *gtt, u64 address)
-{
-	unsigned int index = (address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES;
-	struct ghyvi_table_page *table;
-	struct ghyvi_pin *pin;
-	u64 entry;
-
-	if (address / GGTT_TABLE_SPAN >= gtt->nr_ggtt_tables)
-		return NULL;
-	table = gtt->ggtt_tables[address / GGTT_TABLE_SPAN];
-	if (!table)
-		return NULL;
-	if (gtt->policy->nested) {
-		entry = READ_ONCE(table->guest[index]);
-		if (!(entry & GHYVI_ENTRY_PRESENT))
-			return NULL;
-		pin = ghyvi_nested_pin(gtt, ghyvi_entry_gfn(entry));
-		return IS_ERR(pin) ? NULL : pin;
-	}
-	refresh_entry(gtt, table, index);
-	if (!ghyvi_leaf_is_mapped(gtt, table->shadows[GHYVI_LEVEL_PT]->entries[index]))
-		return NULL;
-	pin = ghyvi_pin_find(gtt, ghyvi_entry_gfn(table->snapshot[index]));
-	WARN_ON_ONCE(!pin);
-	return pin;
 }

@@ -254,6 +254,8 @@ struct ghyvi_aperture {
 	u64 *copied; /* the guest page that it is a copy of, or NULL: none */
 };
 
+/* Bytes mapped by one page of the GGTT table. */
+#define GHYVI_GGTT_TABLE_SPAN ((u64)GHYVI_ENTRIES << GHYVI_PAGE_SHIFT)
 /* Pages of the GGTT table of the largest global address space, 4 GiB. */
 #define GHYVI_GGTT_TABLES_MAX 2048u
 

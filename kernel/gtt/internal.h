@@ -388,8 +388,6 @@ void ghyvi_ggtt_fini(struct ghyvi_gtt *gtt);
 int ghyvi_ggtt_move(struct ghyvi_gtt *gtt, const struct ghyvi_range *ranges, unsigned int nr_ranges,
 		    const struct ghyvi_range *aperture_copied);
 void ghyvi_ggtt_set_gfn(struct ghyvi_gtt *gtt, u64 gfn);
-/* Returns the pin of the page behind a GGTT address, or NULL if no guest memory is mapped there. */
-struct ghyvi_pin *ghyvi_ggtt_pin(struct ghyvi_gtt *gtt, u64 address);
 /* Clear every GGTT shadow entry. The next sync reads the guest's entries again. */
 void ghyvi_ggtt_reset(struct ghyvi_gtt *gtt);
 /* Unprotect a GGTT page and list it, unless it has no shadow or the BAR is not mapped. */
@@ -397,8 +395,15 @@ void ghyvi_ggtt_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 /* Enable or disable shadowing of the GGTT. Once enabled, the next sync fills the shadow entries. */
 void ghyvi_ggtt_shadow(struct ghyvi_gtt *gtt, bool on);
 struct ghyvi_table_page *ghyvi_ggtt_table_by_gfn(struct ghyvi_gtt *gtt, u64 gfn);
+/* For ghyvi_ggtt_collect(): there are unmapped pages. */
+void ghyvi_ggtt_collect_written(struct ghyvi_gtt *gtt);
 /* Relax the unmapped pages that the guest has accessed since. */
-void ghyvi_ggtt_collect(struct ghyvi_gtt *gtt);
+static inline void ghyvi_ggtt_collect(struct ghyvi_gtt *gtt)
+{
+	lockdep_assert_held(&gtt->lock);
+	if (gtt->ggtt_map.nr_unmapped)
+		ghyvi_ggtt_collect_written(gtt);
+}
 /*
  * Returns true if the guest may have written the unmapped page since. What was read from the page
  * before the call is from before such a store if this returns false.
