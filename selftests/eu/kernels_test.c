@@ -698,8 +698,8 @@ static void *image(struct test *t, uint32_t width, uint32_t height)
 }
 
 /*
- * The judges' kernel: texels at their places, past the edges, from beyond the border and by integers.
- * Of small integers, no result is rounded.
+ * The judges' kernel: texels at their places, past the edges, from beyond the border and by
+ * integers. Of small integers, no result is rounded.
  */
 static void test_image(void **state)
 {
