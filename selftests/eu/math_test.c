@@ -79,6 +79,14 @@ static void execute(const struct eu_insn *i, uint32_t cr0)
 	fesetenv(FE_DFL_ENV);
 }
 
+static void execute_with(const struct eu_insn *i, const void *a, const void *b, size_t bytes,
+			 uint32_t cr0)
+{
+	memcpy(thread.reg + A * 32, a, bytes);
+	memcpy(thread.reg + B * 32, b, bytes);
+	execute(i, cr0);
+}
+
 /* ---- operands ---- */
 
 enum { SPECIALS = 24, SWEEP = 256 * 2 * 12, NEAR = 8192, RANDOM = 60000 };
@@ -141,6 +149,19 @@ static void operands(unsigned int n, float *a, float *b)
 	}
 	*a = float_of(v);
 	*b = float_of(w);
+}
+
+/* Halves from the one with the bits @n on, and any others. */
+static void halves(unsigned int n, _Float16 a[LANES], _Float16 b[LANES])
+{
+	unsigned int lane;
+
+	for (lane = 0; lane < LANES; lane++) {
+		uint16_t v = (uint16_t)(n + lane), w = (uint16_t)random64();
+
+		memcpy(&a[lane], &v, 2);
+		memcpy(&b[lane], &w, 2);
+	}
 }
 
 /* ---- what is exact ---- */
@@ -242,15 +263,8 @@ static void quotients_and_roots_of_halves_are_exact(void **state)
 		for (n = 0; n < 3 * 65536; n += LANES) {
 			_Float16 a[LANES], b[LANES];
 
-			for (lane = 0; lane < LANES; lane++) {
-				uint16_t v = (uint16_t)(n + lane), w = (uint16_t)random64();
-
-				memcpy(&a[lane], &v, 2);
-				memcpy(&b[lane], &w, 2);
-			}
-			memcpy(thread.reg + A * 32, a, sizeof(a));
-			memcpy(thread.reg + B * 32, b, sizeof(b));
-			execute(&i, 0x4c0);
+			halves(n, a, b);
+			execute_with(&i, a, b, sizeof(a), 0x4c0);
 			for (lane = 0; lane < LANES; lane++) {
 				double p = (double)a[lane], q = (double)b[lane];
 				uint16_t got;
@@ -289,9 +303,7 @@ static void a_quotient_of_floats_becomes_a_half_at_once(void **state)
 				b[lane] = 0x1.fffffep-1f;
 			}
 		}
-		memcpy(thread.reg + A * 32, a, sizeof(a));
-		memcpy(thread.reg + B * 32, b, sizeof(b));
-		execute(&i, 0x4c0);
+		execute_with(&i, a, b, sizeof(a), 0x4c0);
 		for (lane = 0; lane < LANES; lane++) {
 			double p = (double)a[lane], q = (double)b[lane];
 			uint16_t got;
@@ -319,10 +331,8 @@ static void macros_are_exact_and_end_early(void **state)
 
 			for (lane = 0; lane < LANES; lane++)
 				operands(n + lane < OPERANDS ? n + lane : lane, &a[lane], &b[lane]);
-			memcpy(thread.reg + A * 32, a, sizeof(a));
-			memcpy(thread.reg + B * 32, b, sizeof(b));
 			eu_flags(&thread)[0] = 0;
-			execute(&floats, 0x4c0);
+			execute_with(&floats, a, b, sizeof(a), 0x4c0);
 			assert_int_equal(eu_flags(&thread)[0], 0xffff);
 			for (lane = 0; lane < LANES; lane++)
 				check_exact(f, eu_reg32(&thread, RESULT * 32 + lane * 4),
@@ -334,10 +344,8 @@ static void macros_are_exact_and_end_early(void **state)
 				memcpy(&c[lane], &v, 8);
 				memcpy(&d[lane], &w, 8);
 			}
-			memcpy(thread.reg + A * 32, c, sizeof(c));
-			memcpy(thread.reg + B * 32, d, sizeof(d));
 			eu_flags(&thread)[0] = 0;
-			execute(&doubles, 0x4c0);
+			execute_with(&doubles, c, d, sizeof(c), 0x4c0);
 			assert_int_equal(eu_flags(&thread)[0], 0xff);
 			for (lane = 0; lane < 8; lane++) {
 				double want = f == INVM ? c[lane] / d[lane] : sqrt(c[lane]), got;
@@ -371,9 +379,7 @@ static void integers_divide(void **state)
 			b[lane] = n % 5 ? (uint32_t)random64() >> random64() % 32 :
 					  some[random64() % 8];
 		}
-		memcpy(thread.reg + A * 32, a, sizeof(a));
-		memcpy(thread.reg + B * 32, b, sizeof(b));
-		execute(&i, 0x4c0);
+		execute_with(&i, a, b, sizeof(a), 0x4c0);
 		for (lane = 0; lane < LANES; lane++) {
 			int64_t p = is_signed ? (int32_t)a[lane] : (int64_t)a[lane];
 			int64_t q = is_signed ? (int32_t)b[lane] : (int64_t)b[lane];
@@ -455,10 +461,8 @@ static void functions_are_within_their_ulps(void **state)
 
 			for (lane = 0; lane < LANES; lane++)
 				operands(n + lane, &a[lane], &b[lane]);
-			memcpy(thread.reg + A * 32, a, sizeof(a));
-			memcpy(thread.reg + B * 32, b, sizeof(b));
 			mode = n / LANES % 8 < 5 ? 0 : n / LANES % 8 - 4;
-			execute(&i, mode << EU_CR0_ROUNDING_SHIFT | 0x4c0);
+			execute_with(&i, a, b, sizeof(a), mode << EU_CR0_ROUNDING_SHIFT | 0x4c0);
 			memcpy(got, thread.reg + RESULT * 32, sizeof(got));
 			for (lane = 0; lane < LANES; lane++) {
 				long double want = function(functions[f], (long double)a[lane],
@@ -492,15 +496,8 @@ static void functions_of_halves_are_within_their_ulps(void **state)
 		for (n = 0; n < 65536; n += LANES) {
 			_Float16 a[LANES], b[LANES], got[LANES];
 
-			for (lane = 0; lane < LANES; lane++) {
-				uint16_t v = (uint16_t)(n + lane), w = (uint16_t)random64();
-
-				memcpy(&a[lane], &v, 2);
-				memcpy(&b[lane], &w, 2);
-			}
-			memcpy(thread.reg + A * 32, a, sizeof(a));
-			memcpy(thread.reg + B * 32, b, sizeof(b));
-			execute(&i, 0x4c0);
+			halves(n, a, b);
+			execute_with(&i, a, b, sizeof(a), 0x4c0);
 			memcpy(got, thread.reg + RESULT * 32, sizeof(got));
 			for (lane = 0; lane < LANES; lane++) {
 				double p = (double)a[lane], q = (double)b[lane];

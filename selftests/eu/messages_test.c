@@ -559,29 +559,23 @@ static void typed_atomics_change_texels(void **state)
 	}
 }
 
+/* @descriptor: registers and operation of a typed atomic */
+static void typed_atomic_is_refused(uint32_t format, uint32_t descriptor, enum eu_status why)
+{
+	fresh();
+	put_image(format, LINEAR, 8, 8, 64);
+	assert_int_equal(message(SFID_DATA_CACHE_1, descriptor | TYPED_ATOMIC << 14), EU_FAILED);
+	assert_int_equal(exec.error.status, why);
+}
+
 static void typed_atomics_of_other_texels_are_refused(void **state)
 {
 	(void)state;
-	fresh();
-	put_image(R8G8B8A8_UINT, LINEAR, 8, 8, 64);
-	assert_int_equal(message(SFID_DATA_CACHE_1, 3u << 25 | TYPED_ATOMIC << 14 | 7u << 8),
-			 EU_FAILED);
-	assert_int_equal(exec.error.status, EU_UNSUPPORTED);
-	fresh();
-	put_image(R32_UINT, LINEAR, 8, 8, 64);
-	assert_int_equal(message(SFID_DATA_CACHE_1, 3u << 25 | TYPED_ATOMIC << 14), EU_FAILED);
-	assert_int_equal(exec.error.status, EU_UNSUPPORTED);
+	typed_atomic_is_refused(R8G8B8A8_UINT, 3u << 25 | 7u << 8, EU_UNSUPPORTED);
+	typed_atomic_is_refused(R32_UINT, 3u << 25, EU_UNSUPPORTED);
 	/* An operand is missing; no register for the answer; texels across pages. */
-	fresh();
-	put_image(R32_UINT, LINEAR, 8, 8, 64);
-	assert_int_equal(message(SFID_DATA_CACHE_1, 2u << 25 | TYPED_ATOMIC << 14 | 14u << 8),
-			 EU_FAILED);
-	assert_int_equal(exec.error.status, EU_ILLEGAL);
-	fresh();
-	put_image(R32_UINT, LINEAR, 8, 8, 64);
-	assert_int_equal(message(SFID_DATA_CACHE_1, 3u << 25 | TYPED_ATOMIC << 14 | 39u << 8),
-			 EU_FAILED);
-	assert_int_equal(exec.error.status, EU_ILLEGAL);
+	typed_atomic_is_refused(R32_UINT, 2u << 25 | 14u << 8, EU_ILLEGAL);
+	typed_atomic_is_refused(R32_UINT, 3u << 25 | 39u << 8, EU_ILLEGAL);
 	fresh();
 	put_image(R32_UINT, LINEAR, 8, 8, 64);
 	state_page[SURFACE_AT / 4 + 8] = DATA + 2;
