@@ -57,6 +57,11 @@ def results(output):
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
 
+def faster(found, new):
+    """Of two rounds of results: other work on this machine can only make a kernel slower."""
+    return [min(pair, key=lambda one: one["us"]) for pair in zip(found or new, new)]
+
+
 class Case:
     """A program of tools/compare that has checked its operation and waits to be told to begin."""
 

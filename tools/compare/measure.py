@@ -296,30 +296,17 @@ def compute(say):
             **{key: report[key] for key in ("ratios", "behind", "clients", "beside", "costs", "failed")}}
 
 
-def fastest_kernels(cases):
-    """By kernel and size; of two runs the faster one counts."""
-    found = {}
-    for case in cases.values():
-        for one in case.get("kernels", ()):
-            key = f"{one['kernel']} {one['size']}"
-            if key not in found or one["us"] < found[key]["us"]:
-                found[key] = one
-    return found
-
-
-def per_submission(cases):
+def per_submission(case):
     """What the programs of OpenCL cost: they run for a time, not for a number of kernels."""
-    computed = [case for case in cases.values() if "kernels" in case]
-    submissions = sum(case["submissions"] for case in computed)
-    return {"submissions": submissions, **{key: significant(sum(case[key] for case in computed) / submissions)
-                                           for key in ("exits", "registers", "ggtt")}}
+    return {"submissions": case["submissions"], **{key: significant(case[key] / case["submissions"]) for key in ("exits", "registers", "ggtt")}}
 
 
 def compute_gen9(say):
     """Kernels on the emulated Skylake: times relative to those of the host itself, and counts."""
     report = report_of(LAB["compute_gen9"])
     say("compute_gen9: figures of the last make bench-compute-gen9")
-    found = {system: fastest_kernels(cases) for system, cases in report["systems"].items()}
+    computed = {system: cases.get("compute", {}) for system, cases in report["systems"].items()}
+    found = {system: {f"{one['kernel']} {one['size']}": one for one in case.get("kernels", ())} for system, case in computed.items()}
     if not found.get("native") or not all(found.values()):
         raise Skipped(f"the last make {LAB['compute_gen9']} left something out")
     native = found.pop("native")
@@ -330,7 +317,7 @@ def compute_gen9(say):
             "added_us": {system: [significant(value) for value in statistics.quantiles(values, n=4)] for system, values in added.items()},
             "kernels": [{"kernel": one["kernel"], "size": one["size"], "level": one["level"], "native_us": significant(one["us"])}
                         for one in native.values()],
-            "costs": {system: per_submission(cases) for system, cases in report["systems"].items()}}
+            "costs": {system: per_submission(case) for system, case in computed.items()}}
 
 
 # What the programs of make bench-whole print, as seconds.
