@@ -198,7 +198,7 @@ static int await(struct softgpu_engine *engine, struct softgpu_worker *worker, b
 	for (;;) {
 		softgpu_raise(engine);
 		softgpu_access_end(engine);
-		wait_event_idle_timeout(engine->computed,
+		wait_event_idle_timeout(engine->passes,
 					calls(engine, worker) || READ_ONCE(job->stop) ||
 						(READ_ONCE(job->preempt) && !asked),
 					msecs_to_jiffies(10 * POLL_MS));
@@ -281,7 +281,7 @@ static int pause_for(struct softgpu_engine *engine, struct softgpu_worker *worke
 	softgpu_raise(engine);
 	softgpu_access_end(engine);
 	wait_event_idle_timeout(
-		engine->computed,
+		engine->passes,
 		(worker && (state_of(worker) == WORKER_READY || state_of(worker) == WORKER_DEAD)) ||
 			READ_ONCE(job->stop) || READ_ONCE(job->preempt),
 		msecs_to_jiffies(POLL_MS));

@@ -24,11 +24,11 @@
  * jobs of any length would keep other items waiting.
  */
 #include <linux/compiler.h>
-#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -45,13 +45,24 @@ enum {
 	JOB_LEAVING, /* the final status is decided; the tail can no longer move */
 };
 
-/* A command waits for a value in memory. Poll after a pause. */
+#define POLL_NS 10000u
+#define POLL_MAX_NS 500000u
+
+/*
+ * A command waits for a value in memory. Poll after a pause. Pauses grow with the time that it has
+ * waited, so that a wait without end does not cost the host a timer interrupt each 10 us. A request
+ * to stop the job, or to preempt it, needs no timer.
+ */
 static int softgpu_pause(struct softgpu_engine *engine)
 {
+	const struct softgpu_job *job = softgpu_job(engine->job);
+
+	engine->pause_ns = min(engine->pause_ns + engine->pause_ns / 4 + POLL_NS, POLL_MAX_NS);
 	softgpu_stream_rewind(engine);
 	softgpu_raise(engine);
 	softgpu_access_end(engine);
-	usleep_range(10, 50);
+	(void)wait_event_hrtimeout(engine->passes, READ_ONCE(job->stop) || READ_ONCE(job->preempt),
+				   engine->pause_ns);
 	softgpu_access_begin(engine);
 	return softgpu_decide(engine);
 }
@@ -198,6 +209,7 @@ static int softgpu_load(struct softgpu_engine *engine)
 	unsigned int i;
 
 	engine->level = 0;
+	engine->pause_ns = 0;
 	engine->streams[0] = (struct softgpu_stream){ .space = SOFTGPU_GGTT, .privileged = true };
 	engine->packet[0] = 0;
 	engine->ring_start = context[GHYVI_CTX_RING_START];
@@ -386,7 +398,7 @@ int softgpu_engine_init(struct softgpu_engine *engine, struct softgpu *gpu, enum
 	mutex_init(&engine->access);
 	init_waitqueue_head(&engine->slice_end);
 	init_waitqueue_head(&engine->wake);
-	init_waitqueue_head(&engine->computed);
+	init_waitqueue_head(&engine->passes);
 	init_waitqueue_head(&engine->gone);
 	INIT_WORK(&engine->relief, softgpu_relieve);
 	if (id == GHYVI_BCS) {
@@ -470,12 +482,12 @@ int softgpu_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u
 	return err;
 }
 
-/* Wake the engine if @job waits for a worker, or for a guest page; see softgpu_fault(). */
+/* Wake the engine if @job waits: for a worker, a value, or a guest page; see softgpu_fault(). */
 static void wake_waiting(struct softgpu_engine *engine, const struct ghyvi_job *job)
 {
 	struct ghyvi_client_owner *owner = job->client->params.owner;
 
-	wake_up_all(&engine->computed);
+	wake_up_all(&engine->passes);
 	if (job->nested && owner)
 		wake_up_all(&owner->faulted);
 }

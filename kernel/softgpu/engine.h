@@ -217,7 +217,8 @@ struct softgpu_engine {
 	bool relieved; /* under @lock: @relief executes @job, and @thread does not */
 	struct work_struct relief;
 	wait_queue_head_t wake; /* the thread waits for @job */
-	wait_queue_head_t computed; /* the thread waits for a worker, see compute.c */
+	/* The thread waits for a worker, see compute.c, or for a value in memory. */
+	wait_queue_head_t passes;
 	wait_queue_head_t gone; /* softgpu_cancel() waits for a change of @left */
 
 	struct mutex access;
@@ -244,6 +245,7 @@ struct softgpu_engine {
 	} guest_runs[SOFTGPU_RUNS];
 	int commands_left; /* in this slice */
 	s64 bytes_left; /* in this slice */
+	u32 pause_ns; /* before the next poll of a value in memory */
 	u64 fault_gfn; /* guest page that a nested walk needs and that is not mapped */
 
 	u32 ring_start, ring_bytes, ring_head, ring_tail;

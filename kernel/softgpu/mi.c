@@ -206,8 +206,10 @@ static int mi_semaphore_wait(struct softgpu_engine *engine)
 			     &value);
 	if (err)
 		return err;
-	return gen8_semaphore_passes(compare, value, engine->packet[1]) ? SOFTGPU_OK :
-									  SOFTGPU_AGAIN;
+	if (!gen8_semaphore_passes(compare, value, engine->packet[1]))
+		return SOFTGPU_AGAIN;
+	engine->pause_ns = 0;
+	return SOFTGPU_OK;
 }
 
 /*

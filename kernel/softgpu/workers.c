@@ -107,7 +107,7 @@ static void worker_changed(struct softgpu_worker *worker)
 	lockdep_assert_held(&worker->lock);
 	wake_up_all(&worker->wake);
 	if (worker->engine)
-		wake_up_all(&worker->engine->computed);
+		wake_up_all(&worker->engine->passes);
 }
 
 static void take_pages(struct softgpu_worker *worker)

@@ -35,6 +35,20 @@ static void waiting_for_a_semaphore_uses_time_up(void **state)
 	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 1);
 }
 
+/* Each poll is a slice. They begin at 10 us, and become one each 500 us within 12 polls. */
+static void a_long_wait_for_a_semaphore_polls_seldom(void **state)
+{
+	struct rig *rig = *state;
+	const struct softgpu_engine *engine = &rig->gpu->engines[GHYVI_RCS];
+	u64 slices = engine->slice;
+
+	rig->job.budget_ns = BUDGET_NS;
+	ring(rig, MI_SEMAPHORE(4) | MI_GGTT, 1, ADDRESS(DATA_GGTT)); /* equal to 1 */
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	slices = engine->slice - slices;
+	assert_in_range(slices, 2, rig->job.busy_ns / 500000 + 20);
+}
+
 static void without_a_budget_nothing_ends_it(void **state)
 {
 	struct rig *rig = *state;
@@ -220,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(an_endless_batch_ends_when_its_time_is_used_up),
 		RIG_TEST(waiting_for_a_semaphore_uses_time_up),
+		RIG_TEST(a_long_wait_for_a_semaphore_polls_seldom),
 		RIG_TEST(without_a_budget_nothing_ends_it),
 		RIG_TEST(an_endless_batch_uses_its_time_up_in_parts),
 		RIG_TEST(more_in_the_ring_gives_an_endless_batch_no_time),

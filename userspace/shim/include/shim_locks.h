@@ -255,6 +255,7 @@ static inline void wake_up_var(const void *var)
 		shim_sleeps_on(NULL);                                 \
 		0;                                                    \
 	})
+#define wait_event_hrtimeout wait_event_interruptible_hrtimeout
 #define wait_event_idle_timeout wait_event_timeout
 #define wait_event_killable wait_event_interruptible
 #define wait_event_interruptible(w, cond) \
