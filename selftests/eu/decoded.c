@@ -40,6 +40,8 @@ static void print_operand(const struct eu_insn *i, const struct eu_operand *o)
 	if (o->indirect)
 		printf(", \"address\": %u, \"offset\": %d, \"rows\": %u", o->address, o->offset,
 		       o->rows ? o->width : 0);
+	if (i->op == EU_MADM || (i->op == EU_MATH && i->condition >= 14))
+		printf(", \"macro\": %u", o->macro);
 	for (n = 1; n < sizeof(registers) / sizeof(registers[0]); n++)
 		if (o->at[0] >= registers[n].first)
 			kind = n;

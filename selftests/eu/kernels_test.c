@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-static const char *program, *judges;
+static const char *program, *judges, *exact;
 
 /* A launch of one kernel: buffers are made by buffer(), the rest by run(). */
 struct test {
@@ -731,6 +731,88 @@ static void test_image(void **state)
 	end(&t);
 }
 
+enum { EXACT = 8192 };
+
+/* Whether any bits but those of a NaN differ; @bytes of each. */
+static void check_exact(const void *got, const void *want, unsigned int bytes, const char *what)
+{
+	const uint8_t *p = got, *q = want;
+	unsigned int n;
+
+	for (n = 0; n < EXACT; n++, p += bytes, q += bytes) {
+		double a, b;
+		float c, d;
+
+		memcpy(&c, p, sizeof(c));
+		memcpy(&d, q, sizeof(d));
+		if (bytes == sizeof(float)) {
+			a = (double)c;
+			b = (double)d;
+		} else {
+			memcpy(&a, p, sizeof(a));
+			memcpy(&b, q, sizeof(b));
+		}
+		if (memcmp(p, q, bytes) && !(isnan(a) && isnan(b)))
+			fail_msg("%s %u: %a, not %a", what, n, a, b);
+	}
+}
+
+static void test_exact_floats(void **state)
+{
+	static float quotients[EXACT], roots[EXACT];
+	struct test t;
+	float *a, *b, *quotient, *root;
+	unsigned int n;
+
+	(void)state;
+	begin_of(&t, exact, "exact_floats");
+	a = buffer(&t, sizeof(quotients));
+	b = buffer(&t, sizeof(quotients));
+	quotient = buffer(&t, sizeof(quotients));
+	root = buffer(&t, sizeof(roots));
+	for (n = 0; n < EXACT; n++) {
+		uint32_t v = (uint32_t)number(&t), w = (uint32_t)number(&t);
+
+		memcpy(&a[n], &v, 4);
+		memcpy(&b[n], &w, 4);
+		quotients[n] = a[n] / b[n];
+		roots[n] = sqrtf(a[n]);
+	}
+	run(&t, EXACT, 32);
+	check_exact(quotient, quotients, sizeof(float), "quotient");
+	check_exact(root, roots, sizeof(float), "root");
+	end(&t);
+}
+
+static void test_exact_doubles(void **state)
+{
+	static double quotients[EXACT], roots[EXACT];
+	struct test t;
+	double *a, *b, *quotient, *root;
+	unsigned int n;
+
+	(void)state;
+	begin_of(&t, exact, "exact_doubles");
+	a = buffer(&t, sizeof(quotients));
+	b = buffer(&t, sizeof(quotients));
+	quotient = buffer(&t, sizeof(quotients));
+	root = buffer(&t, sizeof(roots));
+	for (n = 0; n < EXACT; n++) {
+		/* All exponents, denormals more often. */
+		uint64_t mask = n % 8 ? UINT64_MAX : 0x800fffffffffffffull;
+		uint64_t v = number(&t) & mask, w = number(&t) & (n % 16 == 1 ? mask : UINT64_MAX);
+
+		memcpy(&a[n], &v, 8);
+		memcpy(&b[n], &w, 8);
+		quotients[n] = a[n] / b[n];
+		roots[n] = sqrt(a[n]);
+	}
+	run(&t, EXACT, 32);
+	check_exact(quotient, quotients, sizeof(double), "quotient");
+	check_exact(root, roots, sizeof(double), "root");
+	end(&t);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -742,10 +824,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_private_array), cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_functions),     cmocka_unit_test(test_bits),
 		cmocka_unit_test(test_far_atomics),   cmocka_unit_test(test_copy3),
-		cmocka_unit_test(test_image),
+		cmocka_unit_test(test_image),	      cmocka_unit_test(test_exact_floats),
+		cmocka_unit_test(test_exact_doubles),
 	};
 
 	program = argc > 1 ? argv[1] : NULL;
 	judges = argc > 2 ? argv[2] : NULL;
+	exact = argc > 3 ? argv[3] : NULL;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

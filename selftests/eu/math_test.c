@@ -314,49 +314,329 @@ static void a_quotient_of_floats_becomes_a_half_at_once(void **state)
 	}
 }
 
-static void macros_are_exact_and_end_early(void **state)
+/* ---- macros ---- */
+
+/* A register, and the accumulator that has more bits of it; 8: none. */
+struct term {
+	uint8_t reg, macro;
+	bool negative;
+};
+
+/* @to = @a + @b * @c */
+struct step {
+	struct term to, a, b, c;
+};
+
+enum { ZERO = 40, ONE_REG, HALF, THREE_HALVES, T0 = 50 };
+
+#define WITH(n)              \
+	{                    \
+		T0 + n, n, 0 \
+	}
+#define MINUS(n)             \
+	{                    \
+		T0 + n, n, 1 \
+	}
+#define PLAIN(reg)        \
+	{                 \
+		reg, 8, 0 \
+	}
+#define PLAIN_MINUS(reg)  \
+	{                 \
+		reg, 8, 1 \
+	}
+
+/* What compilers make of a quotient and a root: Newton's iterations, the last of the result. */
+static const struct step divide_floats[] = {
+	{ WITH(1), PLAIN(ZERO), PLAIN(A), WITH(0) },
+	{ WITH(2), PLAIN(ONE_REG), PLAIN_MINUS(B), WITH(0) },
+	{ WITH(3), WITH(0), WITH(2), WITH(0) },
+	{ WITH(4), PLAIN(A), PLAIN_MINUS(B), WITH(1) },
+	{ WITH(5), WITH(1), WITH(4), WITH(3) },
+	{ WITH(6), PLAIN(A), PLAIN_MINUS(B), WITH(5) },
+	{ PLAIN(RESULT), WITH(5), WITH(6), WITH(3) },
+};
+
+static const struct step divide_doubles[] = {
+	{ WITH(1), PLAIN(ZERO), PLAIN(A), WITH(0) },
+	{ WITH(2), PLAIN(ONE_REG), PLAIN_MINUS(B), WITH(0) },
+	{ WITH(3), PLAIN(A), PLAIN_MINUS(B), WITH(1) },
+	{ WITH(4), WITH(0), WITH(2), WITH(0) },
+	{ WITH(5), PLAIN(ONE_REG), PLAIN_MINUS(B), WITH(4) },
+	{ WITH(6), WITH(0), WITH(2), WITH(4) },
+	{ WITH(7), WITH(1), WITH(3), WITH(4) },
+	{ WITH(0), WITH(4), WITH(6), WITH(5) },
+	{ WITH(1), PLAIN(A), PLAIN_MINUS(B), WITH(7) },
+	{ PLAIN(RESULT), WITH(7), WITH(1), WITH(0) },
+};
+
+static const struct step root_floats[] = {
+	{ WITH(1), PLAIN(ZERO), PLAIN(HALF), WITH(0) }, { WITH(2), PLAIN(ZERO), PLAIN(A), WITH(0) },
+	{ WITH(3), PLAIN(HALF), MINUS(2), WITH(1) },	{ WITH(4), WITH(1), WITH(3), WITH(1) },
+	{ WITH(5), WITH(2), WITH(3), WITH(2) },		{ WITH(6), PLAIN(A), MINUS(5), WITH(5) },
+	{ PLAIN(RESULT), WITH(5), WITH(4), WITH(6) },
+};
+
+static const struct step root_doubles[] = {
+	{ WITH(1), PLAIN(ZERO), PLAIN(HALF), WITH(0) },
+	{ WITH(2), PLAIN(ZERO), PLAIN(A), WITH(0) },
+	{ WITH(3), PLAIN(HALF), MINUS(2), WITH(1) },
+	{ WITH(5), PLAIN(ONE_REG), PLAIN(THREE_HALVES), WITH(3) },
+	{ WITH(6), PLAIN(ZERO), WITH(3), WITH(2) },
+	{ WITH(7), PLAIN(ZERO), WITH(3), WITH(1) },
+	{ WITH(6), WITH(2), WITH(5), WITH(6) },
+	{ WITH(5), WITH(1), WITH(5), WITH(7) },
+	{ WITH(1), PLAIN(A), MINUS(6), WITH(6) },
+	{ PLAIN(RESULT), WITH(6), WITH(1), WITH(5) },
+};
+
+/* One of math.invm and math.rsqtm with its sequence, for one register of floats or doubles. */
+struct macro {
+	unsigned int function, type, count;
+	struct eu_insn estimate, step[10];
+};
+
+static void decode_step(struct eu_insn *i, const struct step *s, unsigned int type)
 {
+	const struct term *source[] = { &s->a, &s->b, &s->c };
+	struct code c = { .count = 0 };
+	uint32_t *dw = emit(&c, EU_MADM, type == EU_DF ? 4 : 8);
+	unsigned int n;
+
+	put_field(dw, 8, 8, 1);
+	put_field(dw, 45, 43, type == EU_DF ? 3 : 0);
+	put_field(dw, 48, 46, type == EU_DF ? 3 : 0);
+	put_field(dw, 63, 56, s->to.reg);
+	put_field(dw, 52, 49, s->to.macro);
+	for (n = 0; n < 3; n++) {
+		unsigned int at = 64 + 21 * n;
+
+		put_field(dw, at + 4, at + 1, source[n]->macro);
+		put_field(dw, at + 19, at + 12, source[n]->reg);
+		put_field(dw, 38 + 2 * n, 38 + 2 * n, source[n]->negative);
+	}
+	assert_int_equal(eu_decode((const uint8_t *)dw, 16, i), 16);
+	eu_bind(i);
+	assert_null(i->refused);
+}
+
+static void decode_macro(struct macro *m, unsigned int function, unsigned int type)
+{
+	static const struct step *const steps[2][2] = { { divide_floats, divide_doubles },
+							{ root_floats, root_doubles } };
+	struct code c = { .count = 0 };
+	uint32_t *dw = emit2(&c, EU_MATH, type == EU_DF ? 4 : 8, VEC(type, T0), VEC(type, A),
+			     VEC(type, B));
+	unsigned int n;
+
+	m->function = function;
+	m->type = type;
+	m->count = type == EU_DF ? 10 : 7;
+	put_field(dw, 8, 8, 1);
+	put_field(dw, 27, 24, function);
+	put_field(dw, 67, 64, 8);
+	put_field(dw, 99, 96, 8);
+	assert_int_equal(eu_decode((const uint8_t *)dw, 16, &m->estimate), 16);
+	eu_bind(&m->estimate);
+	assert_null(m->estimate.refused);
+	for (n = 0; n < m->count; n++)
+		decode_step(&m->step[n], &steps[function - INVM][type == EU_DF][n], type);
+}
+
+/* Registers of constants, in whole. */
+static void constants(unsigned int type)
+{
+	static const double values[] = { 0, 1, 0.5, 1.5 };
+	unsigned int n, lane;
+
+	for (n = 0; n < 4; n++)
+		for (lane = 0; lane < 8; lane++) {
+			float f = (float)values[n];
+			uint8_t *to = thread.reg + (ZERO + n) * 32;
+
+			if (type == EU_F)
+				memcpy(to + lane * 4, &f, 4);
+			else
+				memcpy(to + lane / 2 * 8, &values[n], 8);
+		}
+}
+
+/* Returns lanes whose result was known at once. The last step's rounding is that of @cr0. */
+static uint32_t run_macro(const struct macro *m, const void *a, const void *b, uint32_t cr0)
+{
+	unsigned int bytes = m->type == EU_DF ? 8 : 4, lane, n;
+	uint32_t early;
+
+	constants(m->type);
+	eu_flags(&thread)[0] = 0;
+	execute_with(&m->estimate, a, b, 32, 0x4c0);
+	early = eu_flags(&thread)[0];
+	for (n = 0; n < m->count; n++)
+		execute(&m->step[n], n == m->count - 1 ? cr0 : 0x4c0);
+	for (lane = 0; lane < 32 / bytes; lane++)
+		if (early >> lane & 1)
+			memcpy(thread.reg + RESULT * 32 + lane * bytes,
+			       thread.reg + T0 * 32 + lane * bytes, bytes);
+	return early;
+}
+
+/* Zeros, infinities and NaNs are known at once, and nothing else is. */
+static bool known(unsigned int function, double a, double b)
+{
+	if (a == 0 || !isfinite(a))
+		return true;
+	return function == INVM ? b == 0 || !isfinite(b) : a < 0;
+}
+
+static void check_macro_doubles(const struct macro *m, const double a[4], const double b[4],
+				unsigned int mode)
+{
+	static const int modes[4] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
+	uint32_t early = run_macro(m, a, b, 0x4c0 | mode << 4);
+	unsigned int lane;
+
+	for (lane = 0; lane < 4; lane++) {
+		double want, got;
+
+		fesetround(modes[mode]);
+		want = m->function == INVM ? a[lane] / b[lane] : sqrt(a[lane]);
+		fesetround(FE_TONEAREST);
+		memcpy(&got, thread.reg + RESULT * 32 + lane * 8, 8);
+		if (isnan(want) ? !isnan(got) : memcmp(&got, &want, 8))
+			fail_msg("macro %u of %a, %a, mode %u: %a, not %a", m->function, a[lane],
+				 b[lane], mode, got, want);
+		assert_int_equal(early >> lane & 1, known(m->function, a[lane], b[lane]));
+	}
+}
+
+static double double_of(uint64_t v)
+{
+	double d;
+
+	memcpy(&d, &v, 8);
+	return d;
+}
+
+/* The bits of two operands: anything, denormals, quotients that are denormals, hard ones. */
+static void double_operands(unsigned int n, double *a, double *b)
+{
+	uint64_t v = random64(), w = random64(), mantissa = (1ull << 52) - 1;
+
+	switch (n % 5) {
+	case 0:
+		w = 0x3ff0000000000000ull | (w & mantissa);
+		v &= 0x81ffffffffffffffull;
+		break;
+	case 1:
+		v &= mantissa;
+		break;
+	case 2:
+		w &= mantissa;
+		break;
+	case 3:
+		/* A root near the middle of two numbers, a quotient near 1. */
+		*a = (double)(v >> 12 | 1ull << 52) + 0.5;
+		*a *= *a;
+		*b = *a * (1 - (double)(w % 64) * 0x1p-53);
+		return;
+	}
+	*a = double_of(v);
+	*b = double_of(w);
+}
+
+static void macros_are_exact(void **state)
+{
+	static const double hard[4][2] = { { 1, 0x1.fffffffffffffp0 },
+					   { 0x1.fffffffffffffp1, 0x1.fffffffffffffp-1 },
+					   { 0x1p-1074, 0x1.fffffffffffffp1023 },
+					   { 0x1.fffffffffffffp1023, 0x1p-1074 } };
 	unsigned int n, lane, f;
 
 	(void)state;
 	random_state = 5783321;
 	for (f = INVM; f <= RSQTM; f++) {
-		struct eu_insn floats, doubles;
+		struct macro floats, doubles;
+		double c[4], d[4];
 
-		decode(&floats, f, EU_F, EU_F);
-		decode(&doubles, f, EU_DF, EU_DF);
-		for (n = 0; n < OPERANDS; n += LANES) {
-			float a[LANES], b[LANES];
-			double c[8], d[8];
+		decode_macro(&floats, f, EU_F);
+		decode_macro(&doubles, f, EU_DF);
+		for (n = 0; n < OPERANDS; n += 8) {
+			float a[8], b[8];
+			uint32_t early;
 
-			for (lane = 0; lane < LANES; lane++)
+			for (lane = 0; lane < 8; lane++)
 				operands(n + lane < OPERANDS ? n + lane : lane, &a[lane], &b[lane]);
-			eu_flags(&thread)[0] = 0;
-			execute_with(&floats, a, b, sizeof(a), 0x4c0);
-			assert_int_equal(eu_flags(&thread)[0], 0xffff);
-			for (lane = 0; lane < LANES; lane++)
+			early = run_macro(&floats, a, b, 0x4c0);
+			for (lane = 0; lane < 8; lane++) {
 				check_exact(f, eu_reg32(&thread, RESULT * 32 + lane * 4),
 					    f == INVM ? a[lane] / b[lane] : sqrtf(a[lane]), a[lane],
 					    b[lane]);
-			for (lane = 0; lane < 8; lane++) {
-				uint64_t v = random64(), w = random64();
-
-				memcpy(&c[lane], &v, 8);
-				memcpy(&d[lane], &w, 8);
-			}
-			eu_flags(&thread)[0] = 0;
-			execute_with(&doubles, c, d, sizeof(c), 0x4c0);
-			assert_int_equal(eu_flags(&thread)[0], 0xff);
-			for (lane = 0; lane < 8; lane++) {
-				double want = f == INVM ? c[lane] / d[lane] : sqrt(c[lane]), got;
-
-				memcpy(&got, thread.reg + RESULT * 32 + lane * 8, 8);
-				if (isnan(want) ? !isnan(got) : memcmp(&got, &want, 8))
-					fail_msg("macro %u of %a, %a: %a, not %a", f, c[lane],
-						 d[lane], got, want);
+				assert_int_equal(early >> lane & 1,
+						 known(f, (double)a[lane], (double)b[lane]));
 			}
 		}
+		for (n = 0; n < 40000; n += 4) {
+			for (lane = 0; lane < 4; lane++)
+				double_operands(n + lane, &c[lane], &d[lane]);
+			check_macro_doubles(&doubles, c, d, n / 4 % 4);
+		}
+		for (lane = 0; lane < 4; lane++) {
+			c[lane] = hard[lane][0];
+			d[lane] = hard[lane][1];
+		}
+		check_macro_doubles(&doubles, c, d, 0);
 	}
+}
+
+/* What the type cannot hold comes back as soon as it can; without the accumulator it is lost. */
+static void macros_have_two_more_bits_of_exponent(void **state)
+{
+	static const struct step twice[2][2] = {
+		{ { WITH(1), PLAIN(ZERO), PLAIN(A), PLAIN(A) },
+		  { PLAIN(RESULT), PLAIN(ZERO), WITH(1), PLAIN(B) } },
+		{ { PLAIN(T0), PLAIN(ZERO), PLAIN(A), PLAIN(A) },
+		  { PLAIN(RESULT), PLAIN(ZERO), PLAIN(T0), PLAIN(B) } },
+	};
+	static const float a[8] = { 0x1p100f, 0x1p-100f }, b[8] = { 0x1p-149f, 0x1p127f };
+	struct eu_insn i;
+	unsigned int n;
+
+	(void)state;
+	constants(EU_F);
+	for (n = 0; n < 2; n++) {
+		decode_step(&i, &twice[n][0], EU_F);
+		execute_with(&i, a, b, sizeof(a), 0x4c0);
+		decode_step(&i, &twice[n][1], EU_F);
+		execute(&i, 0x4c0);
+		assert_int_equal(eu_reg32(&thread, RESULT * 32), bits_of(n ? INFINITY : 0x1p51f));
+		assert_int_equal(eu_reg32(&thread, RESULT * 32 + 4), bits_of(n ? 0 : 0x1p-73f));
+	}
+}
+
+static void macros_of_other_forms_are_refused(void **state)
+{
+	struct macro m;
+	struct eu_insn i;
+	uint32_t raw[4];
+
+	(void)state;
+	decode_macro(&m, INVM, EU_F);
+	memcpy(raw, m.step[0].raw, sizeof(raw));
+	put_field(raw, 8, 8, 0); /* align1 */
+	eu_decode((const uint8_t *)raw, 16, &i);
+	assert_non_null(i.refused);
+	memcpy(raw, m.step[0].raw, sizeof(raw));
+	put_field(raw, 52, 49, 9); /* acc11 */
+	eu_decode((const uint8_t *)raw, 16, &i);
+	assert_non_null(i.refused);
+	memcpy(raw, m.step[0].raw, sizeof(raw));
+	put_field(raw, 23, 21, 4); /* 16 lanes */
+	eu_decode((const uint8_t *)raw, 16, &i);
+	assert_non_null(i.refused);
+	memcpy(raw, m.estimate.raw, sizeof(raw));
+	put_field(raw, 8, 8, 0);
+	eu_decode((const uint8_t *)raw, 16, &i);
+	assert_non_null(i.refused);
 }
 
 static void integers_divide(void **state)
@@ -518,7 +798,9 @@ int main(void)
 		cmocka_unit_test(quotients_and_roots_are_exact),
 		cmocka_unit_test(quotients_and_roots_of_halves_are_exact),
 		cmocka_unit_test(a_quotient_of_floats_becomes_a_half_at_once),
-		cmocka_unit_test(macros_are_exact_and_end_early),
+		cmocka_unit_test(macros_are_exact),
+		cmocka_unit_test(macros_have_two_more_bits_of_exponent),
+		cmocka_unit_test(macros_of_other_forms_are_refused),
 		cmocka_unit_test(integers_divide),
 		cmocka_unit_test(functions_are_within_their_ulps),
 		cmocka_unit_test(functions_of_halves_are_within_their_ulps),

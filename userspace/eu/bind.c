@@ -4,7 +4,7 @@
 
 static enum eu_step refused(struct eu_exec *x, const struct eu_insn *i)
 {
-	/* An instruction that no lane executes does no harm: a macro's iterations, for example. */
+	/* An instruction that no lane executes does no harm. */
 	if (i->refused_status == EU_UNSUPPORTED && eu_op_name(i->op) &&
 	    !(i->op >= EU_SEND && i->op <= EU_SENDSC) && !eu_lanes(x->t, i))
 		return EU_NEXT;
@@ -46,7 +46,6 @@ static const char *unknown(const struct eu_insn *i)
 	case EU_SADA2:
 	case EU_LINE:
 	case EU_PLN:
-	case EU_MADM:
 		return "not supported";
 	default:
 		return NULL;
@@ -105,6 +104,8 @@ void eu_bind(struct eu_insn *i)
 		i->general = eu_send;
 	else if (i->op == EU_MATH)
 		i->general = eu_math;
+	else if (i->op == EU_MADM)
+		i->general = eu_madm;
 	else
 		i->general = eu_alu;
 	bring_near(i);

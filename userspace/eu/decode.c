@@ -314,6 +314,31 @@ static bool is_macro(const struct eu_insn *i)
 	return i->op == EU_MATH && i->condition >= 14;
 }
 
+/*
+ * Macros: what would be components of align16 names the accumulator that has more bits of an
+ * operand.
+ */
+static void macro_operand(struct eu_insn *i, struct eu_operand *o, unsigned int accumulator)
+{
+	o->macro = accumulator;
+	if (accumulator > EU_NO_MACRO)
+		refuse(i, EU_ILLEGAL, "an accumulator past acc9");
+	if (o->file != EU_FILE_GRF || o->indirect)
+		refuse(i, EU_UNSUPPORTED, "a macro of other than general registers");
+	if (o->type != i->dst.type || (o->type != EU_F && o->type != EU_DF))
+		refuse(i, EU_UNSUPPORTED, "a macro of other types than floats or doubles");
+	if (i->lanes * o->bytes > EU_REG_BYTES)
+		refuse(i, EU_UNSUPPORTED, "a macro of more than one register");
+}
+
+static void macro(struct eu_insn *i)
+{
+	if (!i->align16)
+		refuse(i, EU_ILLEGAL, "a macro in align1");
+	if (i->saturate || i->write_acc || (i->op == EU_MADM && i->condition))
+		refuse(i, EU_UNSUPPORTED, "a macro that saturates, compares or writes acc0");
+}
+
 static const uint8_t strides[16] = { 0, 1, 2, 4, 8, 16, 32 };
 
 static void source(struct eu_insn *i, unsigned int n)
@@ -352,9 +377,7 @@ static void source(struct eu_insn *i, unsigned int n)
 			    6;
 	}
 	if (is_macro(i)) {
-		/* The swizzle names the extra bits of a register, which are not modelled. */
-		if (o->file != EU_FILE_GRF || o->indirect)
-			refuse(i, EU_UNSUPPORTED, "a macro of other than general registers");
+		macro_operand(i, o, field(raw, at + 3, at));
 		place(i, o, number * EU_REG_BYTES, 4, 4, 1, NULL);
 		return;
 	}
@@ -424,6 +447,7 @@ static void destination(struct eu_insn *i)
 	o->write_mask = 15;
 	o->width = 1;
 	if (is_macro(i)) {
+		macro_operand(i, o, field(raw, 51, 48));
 		subregister = 0;
 		column = 1;
 	} else if (i->align16) {
@@ -465,9 +489,10 @@ static void three_sources(struct eu_insn *i)
 	i->dst.bytes = type_bytes[i->dst.type];
 	i->dst.write_mask = field(raw, 52, 49);
 	i->dst.width = 1;
-	/* What would be components selects a register that extends the precision. */
-	if (i->op == EU_MADM)
+	if (i->op == EU_MADM) {
+		macro_operand(i, &i->dst, i->dst.write_mask);
 		i->dst.write_mask = 15;
+	}
 	if (i->dst.bytes == 8) {
 		/* Components are pairs of dwords here: all of them or none. */
 		if (i->dst.write_mask != 15)
@@ -496,6 +521,11 @@ static void three_sources(struct eu_insn *i)
 		       field(raw, at + 11, at + 9) * 4;
 		if (o->bytes == 2)
 			base += field(raw, at + 20, at + 20) * 2;
+		if (i->op == EU_MADM) {
+			macro_operand(i, o, field(raw, at + 4, at + 1));
+			if (field(raw, at, at))
+				refuse(i, EU_UNSUPPORTED, "a macro of one value for all lanes");
+		}
 		if (field(raw, at, at)) {
 			place(i, o, base, 0, 1, 0, NULL);
 		} else {
@@ -674,6 +704,8 @@ int eu_decode(const uint8_t *bytes, size_t room, struct eu_insn *i)
 		if (i->sources == 2 && i->src[0].file == EU_FILE_IMM && i->op != EU_MATH)
 			refuse(i, EU_ILLEGAL, "an immediate as the first of two sources");
 	}
+	if (is_macro(i) || i->op == EU_MADM)
+		macro(i);
 	execution_type(i);
 	return i->size;
 }

@@ -152,6 +152,9 @@ enum eu_source_kind {
 	EU_KIND_SCALAR16,
 };
 
+/* Operands of macros without more bits than those of their type. */
+enum { EU_NO_MACRO = 8 };
+
 struct eu_operand {
 	uint8_t file;
 	uint8_t type;
@@ -168,6 +171,7 @@ struct eu_operand {
 	uint8_t address;
 	uint8_t width;
 	uint8_t write_mask; /* Align16: components that are written */
+	uint8_t macro; /* of acc2 to acc9, which has more bits of it; EU_NO_MACRO */
 	int16_t offset;
 	uint16_t last; /* bytes from the base to the end of the last element */
 	uint64_t imm;
@@ -401,6 +405,9 @@ bool eu_alu_has(const struct eu_insn *i);
 void eu_mode_set(struct eu_exec *x);
 /* math.c */
 enum eu_step eu_math(struct eu_exec *x, const struct eu_insn *i);
+/* macro.c */
+enum eu_step eu_macro(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes);
+enum eu_step eu_madm(struct eu_exec *x, const struct eu_insn *i);
 /* flow.c */
 enum eu_step eu_flow(struct eu_exec *x, const struct eu_insn *i);
 void eu_flow_resume(struct eu_exec *x);

@@ -95,36 +95,6 @@ static enum eu_step integer(struct eu_exec *x, const struct eu_insn *i, uint32_t
 	return eu_finish_int(x, &plain, lanes, r);
 }
 
-/*
- * The macros for IEEE division and square root: always the early way out, with the final result.
- * The flag says so, and the kernel skips its iterations.
- */
-static enum eu_step macro(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes)
-{
-	struct eu_insn plain = *i;
-	union eu_values a, b;
-	enum eu_kind kind = eu_kind_of(i);
-	unsigned int lane;
-
-	if (kind != EU_KIND_FLOAT && kind != EU_KIND_DOUBLE)
-		return eu_fail(x, i, EU_UNSUPPORTED, "a macro for integers");
-	if (eu_load(x, i, 0, kind, &a))
-		return EU_FAILED;
-	if (i->condition == MATH_INVM && eu_load(x, i, 1, kind, &b))
-		return EU_FAILED;
-	for (lane = 0; lane < i->lanes; lane++) {
-		if (kind == EU_KIND_FLOAT)
-			a.f[lane] = i->condition == MATH_INVM ? a.f[lane] / b.f[lane] :
-								sqrtf(a.f[lane]);
-		else
-			a.d[lane] = i->condition == MATH_INVM ? a.d[lane] / b.d[lane] :
-								sqrt(a.d[lane]);
-	}
-	plain.condition = 0;
-	eu_set_flags(x, i, lanes, ~0u);
-	return eu_finish(x, &plain, lanes, kind, &a);
-}
-
 /**
  * eu_math() - execute a math instruction; its function is where others have the condition
  *
@@ -143,7 +113,7 @@ enum eu_step eu_math(struct eu_exec *x, const struct eu_insn *i)
 	if (i->condition >= MATH_INT_DIV && i->condition <= MATH_INT_REMAINDER)
 		return integer(x, i, lanes);
 	if (i->condition == MATH_INVM || i->condition == MATH_RSQTM)
-		return macro(x, i, lanes);
+		return eu_macro(x, i, lanes);
 	if (!i->condition || i->condition == 8)
 		return eu_fail(x, i, EU_UNSUPPORTED, "math function %u", i->condition);
 	if (i->src[0].type != EU_F && i->src[0].type != EU_HF)
