@@ -94,8 +94,7 @@ int set_up(void **state)
 	emu_adversary_seed(&emu->adversary, 1);
 	assert_int_equal(emu_init(emu), 0);
 	emu->transport = &ops;
-	emu->ram.regions[0] = (struct emu_ram_region){ .bytes = RAM_BYTES, .memory = ram };
-	emu->ram.count = 1;
+	emu_ram_insert(emu, &(struct emu_ram_region){ .bytes = RAM_BYTES, .memory = ram });
 	messages = 0;
 	set_up_again();
 	return 0;
@@ -108,6 +107,7 @@ int tear_down(void **state)
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		free(emu->engines[i].cs.rows);
 	emu_compute_free(&emu->engines[GHYVI_RCS]);
+	emu_ram_release(emu);
 	free(emu->regs);
 	free(emu->ggtt);
 	free(emu->ggtt_live);

@@ -27,7 +27,8 @@
 #define EMU_GGTT_OFFSET 0x800000u
 #define EMU_GMADR_BYTES (512u << 20) /* BAR 2, the aperture */
 #define EMU_CONFIG_BYTES 4096
-#define EMU_RAM_REGIONS 64
+#define EMU_RAM_FILES 64
+#define EMU_RAM_REGIONS 65535 /* the most that QEMU takes; an IOMMU makes many */
 #define EMU_STOLEN_BYTES (32u << 20)
 
 /* Addresses in table entries have 39 bits (PRM vol. 5, "Per-Process GTT Entries"). */
@@ -102,9 +103,9 @@ struct emu_ram_file {
 };
 
 struct emu_ram {
-	struct emu_ram_region regions[EMU_RAM_REGIONS];
-	unsigned int count;
-	struct emu_ram_file files[EMU_RAM_REGIONS];
+	struct emu_ram_region *regions; /* sorted */
+	unsigned int count, allocated;
+	struct emu_ram_file files[EMU_RAM_FILES];
 	unsigned int nr_files;
 };
 
@@ -301,8 +302,13 @@ bool emu_config_intx(const struct emu *emu);
  * Returns 0 or a negative errno.
  */
 int emu_ram_add(struct emu *emu, struct emu_ram_region *region, int fd, u64 offset);
-/* Remove a region. No translation into it is left. Returns 0 or a negative errno. */
-int emu_ram_remove(struct emu *emu, u64 start, u64 bytes);
+/* Add a region whose memory is mapped. Returns 0 or a negative errno. */
+int emu_ram_insert(struct emu *emu, const struct emu_ram_region *region);
+/*
+ * Remove the regions in a range, if any, and set @removed to the sum of their bytes. No translation
+ * into them is left. Returns 0 or a negative errno.
+ */
+int emu_ram_remove(struct emu *emu, u64 start, u64 bytes, u64 *removed);
 /* Unmap everything. The engines are idle. */
 void emu_ram_release(struct emu *emu);
 /* Get a pointer to @bytes bytes of RAM at @address; NULL: not RAM. */

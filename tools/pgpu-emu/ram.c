@@ -4,6 +4,7 @@
  * mapped while the virtual machine is connected, so pointers into it stay valid when the memory map
  * changes.
  */
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@ static struct emu_ram_file *ram_file(struct emu_ram *ram, int fd)
 	for (i = 0; i < ram->nr_files; i++)
 		if (ram->files[i].inode == info.st_ino && ram->files[i].device == info.st_dev)
 			return &ram->files[i];
-	if (ram->nr_files == EMU_RAM_REGIONS)
+	if (ram->nr_files == EMU_RAM_FILES)
 		return NULL;
 	file = &ram->files[ram->nr_files];
 	file->memory = mmap(NULL, info.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -33,18 +34,44 @@ static struct emu_ram_file *ram_file(struct emu_ram *ram, int fd)
 	return file;
 }
 
-static bool overlaps(const struct emu_ram *ram, const struct emu_ram_region *region)
+/* Returns the index of the first region that ends behind @address. */
+static unsigned int find_region(const struct emu_ram *ram, u64 address)
 {
-	unsigned int i;
+	unsigned int first = 0, last = ram->count;
 
-	for (i = 0; i < ram->count; i++) {
-		const struct emu_ram_region *other = &ram->regions[i];
+	while (first < last) {
+		unsigned int middle = (first + last) / 2;
+		const struct emu_ram_region *region = &ram->regions[middle];
 
-		if (region->start <= other->start + (other->bytes - 1) &&
-		    other->start <= region->start + (region->bytes - 1))
-			return true;
+		if (region->start + (region->bytes - 1) < address)
+			first = middle + 1;
+		else
+			last = middle;
 	}
-	return false;
+	return first;
+}
+
+int emu_ram_insert(struct emu *emu, const struct emu_ram_region *region)
+{
+	struct emu_ram *ram = &emu->ram;
+	unsigned int at = find_region(ram, region->start);
+	struct emu_ram_region *regions = ram->regions;
+
+	if (at < ram->count && regions[at].start <= region->start + (region->bytes - 1))
+		return -EEXIST;
+	if (ram->count == EMU_RAM_REGIONS)
+		return -ENOSPC;
+	if (ram->count == ram->allocated) {
+		regions = realloc(regions, 2 * (ram->allocated + 1) * sizeof(*regions));
+		if (!regions)
+			return -ENOMEM;
+		ram->allocated = 2 * (ram->allocated + 1);
+		ram->regions = regions;
+	}
+	memmove(regions + at + 1, regions + at, (ram->count - at) * sizeof(*regions));
+	regions[at] = *region;
+	ram->count++;
+	return 0;
 }
 
 int emu_ram_add(struct emu *emu, struct emu_ram_region *region, int fd, u64 offset)
@@ -56,15 +83,10 @@ int emu_ram_add(struct emu *emu, struct emu_ram_region *region, int fd, u64 offs
 		close(fd);
 	if (!region->bytes || region->start + (region->bytes - 1) < region->start)
 		return -EINVAL;
-	if (overlaps(&emu->ram, region))
-		return -EEXIST;
-	if (emu->ram.count == EMU_RAM_REGIONS)
-		return -ENOSPC;
 	if (shared && (!file || offset > file->bytes || region->bytes > file->bytes - offset))
 		return -EINVAL;
 	region->memory = shared ? file->memory + offset : NULL;
-	emu->ram.regions[emu->ram.count++] = *region;
-	return 0;
+	return emu_ram_insert(emu, region);
 }
 
 static void forget_translations(struct emu *emu)
@@ -75,19 +97,27 @@ static void forget_translations(struct emu *emu)
 		emu_tlb_invalidate(&emu->engines[i]);
 }
 
-int emu_ram_remove(struct emu *emu, u64 start, u64 bytes)
+int emu_ram_remove(struct emu *emu, u64 start, u64 bytes, u64 *removed)
 {
 	struct emu_ram *ram = &emu->ram;
-	unsigned int i;
+	unsigned int first = find_region(ram, start), last = first;
+	u64 end = start + (bytes - 1);
 
-	for (i = 0; i < ram->count; i++) {
-		if (ram->regions[i].start != start || ram->regions[i].bytes != bytes)
-			continue;
-		ram->regions[i] = ram->regions[--ram->count];
-		forget_translations(emu);
+	*removed = 0;
+	if (end < start)
+		return -EINVAL;
+	for (; last < ram->count && ram->regions[last].start <= end; last++)
+		*removed += ram->regions[last].bytes;
+	if (first == last)
 		return 0;
-	}
-	return -ENOENT;
+	if (ram->regions[first].start < start ||
+	    ram->regions[last - 1].start + (ram->regions[last - 1].bytes - 1) > end)
+		return -ENOENT;
+	memmove(ram->regions + first, ram->regions + last,
+		(ram->count - last) * sizeof(*ram->regions));
+	ram->count -= last - first;
+	forget_translations(emu);
+	return 0;
 }
 
 void emu_ram_release(struct emu *emu)
@@ -98,20 +128,19 @@ void emu_ram_release(struct emu *emu)
 	for (i = 0; i < ram->nr_files; i++)
 		munmap(ram->files[i].memory, ram->files[i].bytes);
 	ram->nr_files = 0;
-	ram->count = 0;
+	free(ram->regions);
+	ram->regions = NULL;
+	ram->count = ram->allocated = 0;
 	forget_translations(emu);
 }
 
 u8 *emu_ram_at(struct emu *emu, u64 address, u64 bytes)
 {
-	unsigned int i;
+	unsigned int at = find_region(&emu->ram, address);
+	const struct emu_ram_region *region = &emu->ram.regions[at];
 
-	for (i = 0; i < emu->ram.count; i++) {
-		const struct emu_ram_region *region = &emu->ram.regions[i];
-		u64 at = address - region->start;
-
-		if (address >= region->start && at < region->bytes && bytes <= region->bytes - at)
-			return region->memory ? region->memory + at : NULL;
-	}
-	return NULL;
+	if (at == emu->ram.count || region->start > address ||
+	    bytes > region->bytes - (address - region->start) || !region->memory)
+		return NULL;
+	return region->memory + (address - region->start);
 }

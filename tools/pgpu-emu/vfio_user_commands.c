@@ -84,20 +84,25 @@ static int dma_map(struct emu_vfio_user *server, struct vfio_user_request *reque
 	return emu_ram_add(server->emu, &region, fd, map->offset);
 }
 
+/* As in the kernel, a range can have several regions, or none: QEMU's IOMMUs ask for that. */
 static int dma_unmap(struct emu_vfio_user *server, struct vfio_user_request *request,
 		     struct vfio_user_reply *reply)
 {
 	const struct vfio_user_dma_unmap *map = (const void *)request->body;
-	struct emu_ram *ram = &server->emu->ram;
-	int err = 0;
+	struct vfio_user_dma_unmap *unmapped = (void *)reply->body;
+	const struct emu_ram *ram = &server->emu->ram;
+	const struct emu_ram_region *last;
 
-	memcpy(reply->body, map, sizeof(*map));
-	reply->bytes = sizeof(*map);
+	*unmapped = *map;
+	reply->bytes = sizeof(*unmapped);
 	if (!(map->flags & VFIO_DMA_UNMAP_FLAG_ALL))
-		return emu_ram_remove(server->emu, map->address, map->bytes);
-	while (ram->count && !err)
-		err = emu_ram_remove(server->emu, ram->regions[0].start, ram->regions[0].bytes);
-	return err;
+		return emu_ram_remove(server->emu, map->address, map->bytes, &unmapped->bytes);
+	unmapped->bytes = 0;
+	if (!ram->count)
+		return 0;
+	last = &ram->regions[ram->count - 1];
+	return emu_ram_remove(server->emu, ram->regions[0].start,
+			      last->start + last->bytes - ram->regions[0].start, &unmapped->bytes);
 }
 
 /* ---- information ---- */

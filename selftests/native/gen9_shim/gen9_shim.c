@@ -46,10 +46,10 @@ void gen9_shim_init(void)
 	if (emu_init(emu) || gen9_shim_module_init())
 		abort();
 	emu->transport = &transport;
-	emu->ram.regions[0] = (struct emu_ram_region){ .start = (uintptr_t)ARENA,
-						       .bytes = ARENA_PAGES * 4096ull,
-						       .memory = ARENA };
-	emu->ram.count = 1;
+	if (emu_ram_insert(emu, &(struct emu_ram_region){ .start = (uintptr_t)ARENA,
+							  .bytes = ARENA_PAGES * 4096ull,
+							  .memory = ARENA }))
+		abort();
 }
 
 /* ---- pages ---- */
