@@ -55,6 +55,7 @@ ifdef ALL
 	@echo '                     and make test-adversary-gen9: ghyvi-gen9 under five adversary seeds [SEEDS="1 2"]'
 	@echo '  make test-scale    16 guests with i915 on one pGPU, all working at once; takes minutes'
 	@echo '  make test-emulated-gpu  stock i915 in a VM on the QEMU of trixie-backports, with ghyvi-emulated-gpu'
+	@echo "  make test-vfio-driver  the kernel's VFIO selftest, with a driver for the emulated GPU [LINUX=DIR]"
 	@echo '  make test-silicon-stick  boots the stick with UEFI on the emulated Skylake, one step hangs'
 	@echo "  make test-i915-live  i915's own live selftests on the emulated Skylake [T=group]; hours"
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
@@ -197,6 +198,13 @@ test-emulated-gpu: pgpu-emu guest-programs
 	@tools/setup --check lab kernels
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
 	@selftests/native/emulated-gpu $(abspath $(BUILD))/pgpu-emu/ghyvi-emulated-gpu
+
+# vfio_pci_driver_test of the kernel with a driver for it. Not part of make test: it fetches 300 MB.
+.PHONY: test-vfio-driver
+test-vfio-driver: pgpu-emu
+	@tools/setup --check lab kernels vfio-driver
+	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
+	@LINUX=$(LINUX) selftests/vfio/run
 
 # i915's own selftests. Not part of make test: i915 is compiled, and they take hours.
 .PHONY: test-i915-live
