@@ -12,12 +12,18 @@
 #define STATE 0x10000ull /* binding table, surface state, sampler state */
 #define DATA 0x20000ull
 enum { DATA_DWORDS = 1024, SURFACE_AT = 64, SAMPLER_AT = 128 };
-enum { UNTYPED_READ = 1, UNTYPED_WRITE = 9, MEDIA_READ = 4 };
+enum { UNTYPED_READ = 1, UNTYPED_WRITE = 9, MEDIA_READ = 4, MEDIA_WRITE = 10 };
 enum { TYPED_READ = 5, TYPED_ATOMIC = 6, TYPED_WRITE = 13 };
 enum { SAMPLE_L = 2, LD = 7, RESINFO = 10, SAMPLE_LZ = 0x18, LD_LZ = 0x1a };
 enum { SFID_SAMPLER = 2, SFID_DATA_CACHE_1 = 12, STATELESS = 255 };
 enum { TYPE_2D = 1, TYPE_3D = 2, TYPE_NULL = 7 };
-enum { R8G8B8A8_UNORM = 0x0c7, R8G8B8A8_UINT = 0x0cb, R32_UINT = 0x0d7, R32_FLOAT = 0x0d8 };
+enum {
+	R8_UNORM = 0x140,
+	R8G8B8A8_UNORM = 0x0c7,
+	R8G8B8A8_UINT = 0x0cb,
+	R32_UINT = 0x0d7,
+	R32_FLOAT = 0x0d8
+};
 enum { LINEAR, TILE_X = 2, TILE_Y };
 enum { WRAP, MIRROR, CLAMP, BORDER = 4, MIRROR_ONCE };
 
@@ -150,6 +156,29 @@ static void a_null_surface_reads_as_zeros_in_blocks_too(void **state)
 			 EU_NEXT);
 	for (n = 0; n < 16; n++)
 		assert_int_equal(dword(40, n), 0);
+}
+
+/* A block of two rows of 16 bytes, from the 20th byte on: the 8th dword of a row is the last. */
+static void blocks_take_the_width_as_dwords(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	fresh();
+	put_surface(TYPE_2D, false);
+	state_page[SURFACE_AT / 4] ^= (R32_UINT ^ R8_UNORM) << 18;
+	set_dword(20, 0, 20);
+	set_dword(20, 1, 1);
+	set_dword(20, 2, 1u << 16 | 15);
+	for (n = 0; n < 8; n++)
+		set_dword(21, n, 0x1000 + n);
+	assert_int_equal(message(SFID_DATA_CACHE_1, 2u << 25 | 1u << 19 | MEDIA_WRITE << 14),
+			 EU_NEXT);
+	for (n = 0; n < 64; n++) {
+		uint32_t row = n / 16 - 1, column = n % 16 - 5;
+
+		assert_int_equal(data[n], row < 2 && column < 3 ? 0x1000 + row * 4 + column : n);
+	}
 }
 
 /* Level 1 is 4 by 4 texels below level 0. */
@@ -593,6 +622,7 @@ int main(void)
 		cmocka_unit_test(a_channel_has_its_place_in_memory_even_alone),
 		cmocka_unit_test(an_array_of_3d_images_is_refused),
 		cmocka_unit_test(a_null_surface_reads_as_zeros_in_blocks_too),
+		cmocka_unit_test(blocks_take_the_width_as_dwords),
 		cmocka_unit_test(a_typed_store_ends_at_its_level),
 		cmocka_unit_test(each_tiling_has_its_order_of_texels),
 		cmocka_unit_test(texels_outside_are_not_there),

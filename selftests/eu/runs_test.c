@@ -474,6 +474,31 @@ static void indirect_data_follows_the_constants(void **state)
 	drop(&f);
 }
 
+/* Lanes of a single program flow do what all do; a branch, which is another one there, is refused. */
+static void a_single_program_flow_has_no_branches(void **state)
+{
+	struct code c = { .count = 0 };
+	struct fixture f;
+	uint32_t *dw, v;
+
+	(void)state;
+	no_mask(emit1(&c, EU_MOV, 8, VEC(EU_UD, 127), VEC(EU_UD, 0)));
+	no_mask(emit2(&c, EU_AND, 1, ONE(EU_UD, 10, 0), ARF(EU_UD, 0x80), IMM(EU_UD, 4)));
+	emit1(&c, EU_MOV, 8, VEC(EU_UD, 11), ONE(EU_UD, 10, 0));
+	store_lanes(&c, 11, 0);
+	dw = emit(&c, EU_ENDIF, 8);
+	put_jump(dw, 16, 16);
+	emit_end(&c);
+	make(&f, &c);
+	assert_int_equal(run_once(&f), EU_DONE);
+	f.d.single_flow = true;
+	assert_int_equal(run_once(&f), EU_UNSUPPORTED);
+	assert_non_null(strstr(f.error.text, "single program flow"));
+	memcpy(&v, f.data + 28, 4);
+	assert_int_equal(v, 4);
+	drop(&f);
+}
+
 /*
  * Group 1 goes to the second page; group 0 stays in the first, which names the third in jumps that
  * no lane takes.
@@ -787,6 +812,7 @@ int main(void)
 		cmocka_unit_test(halted_lanes_meet_at_the_end),
 		cmocka_unit_test(called_lanes_return_behind_the_call),
 		cmocka_unit_test(indirect_data_follows_the_constants),
+		cmocka_unit_test(a_single_program_flow_has_no_branches),
 		cmocka_unit_test(only_what_is_executed_is_fetched),
 		cmocka_unit_test(decoded_instructions_have_a_bound),
 		cmocka_unit_test(test_a_boundary_is_between_groups),

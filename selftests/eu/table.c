@@ -108,7 +108,7 @@ int main(void)
 		printf("| %s | %s |\n", messages[n][0], messages[n][1]);
 	printf("\nCommands: STATE_BASE_ADDRESS, MEDIA_VFE_STATE, MEDIA_CURBE_LOAD,\n"
 	       "MEDIA_INTERFACE_DESCRIPTOR_LOAD, GPGPU_WALKER, MEDIA_OBJECT with inline or indirect data\n"
-	       "(with both: unsupported).\n\n");
+	       "(with both: unsupported). Of a single program flow, only jmpi may branch.\n\n");
 	printf("Threads of a group take turns of 65536 instructions; groups run in the walker's order.\n"
 	       "The time stamp register counts instructions. Shared memory starts as zeros.\n");
 	return 0;

@@ -58,13 +58,28 @@ int real_munmap(void *address, size_t bytes)
 
 /* ---- open ---- */
 
+static int fd_minor(int fd)
+{
+	void *what;
+
+	return fd_find(fd, &what) == FD_DRM ? (int)((struct file *)what)->minor : -1;
+}
+
+/* The minor if @path names a node's file again, as IGT does to have another one; or -1. */
+static int reopened_minor(const char *path)
+{
+	int fd;
+
+	return path && sscanf(path, "/proc/self/fd/%d", &fd) == 1 ? fd_minor(fd) : -1;
+}
+
 static int open_path(int directory, const char *path, int flags, mode_t mode)
 {
 	char buffer[PATH_MAX];
 	int minor;
 
 	path = path_redirect(path, buffer);
-	minor = path == buffer ? path_minor(path) : -1;
+	minor = path == buffer ? path_minor(path) : reopened_minor(path);
 	if (minor >= 0)
 		return file_open(minor, flags);
 	return NEXT(openat)(directory, path, flags, mode);
@@ -194,13 +209,6 @@ EXPORT char *canonicalize_file_name(const char *path)
 		(buffer)->st_mode = S_IFCHR | 0666;            \
 		(buffer)->st_rdev = makedev(DRM_MAJOR, minor); \
 	} while (0)
-
-static int fd_minor(int fd)
-{
-	void *what;
-
-	return fd_find(fd, &what) == FD_DRM ? (int)((struct file *)what)->minor : -1;
-}
 
 #define STAT_PATH(call)                                                          \
 	char redirect_buffer[PATH_MAX];                                          \

@@ -18,6 +18,7 @@ static const char *const redirected[] = {
 	"/sys/class/drm",
 	"/sys/bus/pci/devices",
 	"/sys/devices/pci0000:00/0000:00:02.0",
+	"/sys/kernel/debug/dri",
 };
 
 static char root[PATH_MAX];

@@ -138,7 +138,8 @@ static enum eu_step media(struct eu_exec *x, const struct eu_insn *i, struct eu_
 	for (row = 0; row < height; row++) {
 		for (byte = 0; byte < width; byte++) {
 			int64_t column = (int64_t)left + byte, line = (int64_t)top + row;
-			uint32_t line_bytes = s->width * s->texel_bytes;
+			/* These messages take a surface's width as dwords, whatever its format. */
+			uint32_t line_bytes = s->width * 4;
 			uint64_t address;
 
 			if (s->type == EU_SURFACE_NULL) {

@@ -154,6 +154,7 @@ struct eu_base {
  * @scratch: offset of scratch space from @general
  * @scratch_bytes: scratch space per thread, 0 or a power of two, 1024 to 2 MiB
  * @float_mode_alternate: the alternate floating-point mode (not supported: an error)
+ * @single_flow: single program flow: no lane branches on its own (only jmpi is supported)
  * @rounding: rounding mode that threads start with: 0 nearest even, 1 up, 2 down, 3 to zero
  * @descriptor: the interface descriptor's index, for the header of a media object
  * @inline_dwords: dwords of @inline_data
@@ -188,6 +189,7 @@ struct eu_dispatch {
 	uint64_t scratch;
 	uint32_t scratch_bytes;
 	bool float_mode_alternate;
+	bool single_flow;
 	uint32_t rounding;
 	uint32_t descriptor;
 	uint32_t inline_dwords;

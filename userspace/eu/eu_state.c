@@ -113,8 +113,6 @@ static enum eu_command begin(const struct eu_state *s, uint32_t index, struct eu
 		return error_of(error, EU_ILLEGAL, "a walker without an interface descriptor");
 	if (slm > 7)
 		return error_of(error, EU_ILLEGAL, "a descriptor with too much shared memory");
-	if (id[2] & 1 << 18)
-		return error_of(error, EU_UNSUPPORTED, "single program flow");
 	memset(d, 0, sizeof(*d));
 	d->general = base_of(s->general_base, s->general_bytes);
 	d->surface = base_of(s->surface_base, 0);
@@ -124,6 +122,7 @@ static enum eu_command begin(const struct eu_state *s, uint32_t index, struct eu
 	d->bindless = base_of(s->bindless_base, 0);
 	d->kernel = (uint64_t)(id[1] & 0xffff) << 32 | (id[0] & ~63u);
 	d->float_mode_alternate = id[2] >> 16 & 1;
+	d->single_flow = id[2] >> 18 & 1;
 	d->samplers = id[3] & ~31u;
 	d->binding_table = id[4] & 0xffe0;
 	d->per_thread_registers = id[5] >> 16;

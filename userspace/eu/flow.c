@@ -151,9 +151,11 @@ enum eu_step eu_flow(struct eu_exec *x, const struct eu_insn *i)
 	if (i->predicate)
 		chosen &= eu_predicate(t, i) << i->first;
 	x->lanes += (unsigned int)__builtin_popcount(chosen);
-	switch (i->op) {
-	case EU_JMPI:
+	if (i->op == EU_JMPI)
 		return chosen ? jump(t, i->ip + i->size + (uint32_t)i->jip) : EU_NEXT;
+	if (eu_reg32(t, EU_REG_CR0) & EU_CR0_SINGLE_FLOW)
+		return eu_fail(x, i, EU_UNSUPPORTED, "in single program flow");
+	switch (i->op) {
 	case EU_IF:
 		park(x, active & ~chosen, jip);
 		return t->mask & channels ? EU_NEXT : jump(t, jip);

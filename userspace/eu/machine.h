@@ -462,6 +462,7 @@ uint16_t eu_float_to_half(float f, unsigned int rounding);
 uint16_t eu_double_to_half(double d, unsigned int rounding);
 
 enum {
+	EU_CR0_SINGLE_FLOW = 1 << 2,
 	EU_CR0_ROUNDING_SHIFT = 4,
 	EU_CR0_DF_DENORMALS = 1 << 6,
 	EU_CR0_F_DENORMALS = 1 << 7,

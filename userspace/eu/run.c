@@ -312,7 +312,9 @@ static int start_thread(struct eu_exec *x, struct eu_group *g, uint32_t index)
 		memcpy(t->reg + EU_REG_BYTES + cross + own, d->inline_data, d->inline_dwords * 4);
 	else if (d->media && indirect(x, 0, t->reg + EU_REG_BYTES + cross + own, d->indirect_bytes))
 		return -1;
-	eu_set_reg32(t, EU_REG_CR0, (d->rounding & 3) << EU_CR0_ROUNDING_SHIFT);
+	eu_set_reg32(t, EU_REG_CR0,
+		     (d->rounding & 3) << EU_CR0_ROUNDING_SHIFT |
+			     (d->single_flow ? EU_CR0_SINGLE_FLOW : 0));
 	/* State registers: which of the hardware's threads this is. */
 	eu_set_reg32(t, EU_REG_SR0, (slot / 7 & 0xf) << 8 | (slot % 7) | (slot / 7 >> 4) << 12);
 	eu_set_reg32(t, EU_REG_SR0 + 8, t->mask);
