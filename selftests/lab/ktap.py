@@ -47,11 +47,17 @@ def say(text):
 
 
 def chosen(words):
-    """Tests whose name contains one of the words; all tests if there are no words. --long adds the long tests."""
+    """Tests whose name contains one of the words; all tests if there are no words. A word test_FILE chooses the tests of
+    that file, -test_FILE leaves them out. --long adds the long tests."""
+    left_out = [word[1:] for word in words if word.startswith("-test_")]
+    words = [word for word in words if word[1:] not in left_out]
+
     def wanted(function):
+        if function.__module__ in left_out:
+            return False
         if getattr(function, "long", False):
             return "--long" in words or function.__name__ in words
-        return not words or any(word in function.__name__ for word in words)
+        return not words or any(word in function.__name__ or word == function.__module__ for word in words)
 
     return [function for function in tests if wanted(function)]
 

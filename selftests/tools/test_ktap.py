@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import ktap
 import patience
@@ -41,6 +42,21 @@ def stuck_lab_test_fails_and_later_tests_run():
                  "ok 3 is_slow_and_starts_processes", "Stuck: no progress for 1 s"):
         require(line in done.stdout, f"no '{line}' in {done.stdout}")
     require("\nok 1" not in done.stdout and done.returncode == 1, f"status {done.returncode}: {done.stdout}")
+
+
+@test
+def tests_are_chosen_by_name_and_file():
+    """No test is in both halves of make test's lab tests, and none is in neither."""
+    before = ktap.tests
+    try:
+        ktap.tests = [SimpleNamespace(__name__=name, __module__=module, long=name == "slow")
+                      for name, module in (("one", "test_a"), ("two", "test_b"), ("slow", "test_b"))]
+        for words, names in (("", "one two"), ("wo", "two"), ("test_b", "two"), ("-test_b", "one"), ("-test_a wo", "two"),
+                             ("slow", "slow"), ("--long", "slow"), ("--long -test_b", ""), ("low", "")):
+            got = " ".join(function.__name__ for function in ktap.chosen(words.split()))
+            require(got == names, f"'{words}' chooses '{got}'")
+    finally:
+        ktap.tests = before
 
 
 @test
