@@ -25,10 +25,10 @@
  * DOC: CRCs
  *
  * While PIPE_CRC_CTL is enabled and its interrupt unmasked, each frame has a CRC. The interrupt
- * comes at the beginning of the frame. The CRC, of what the frame then shows, is computed when it
- * is read, by the thread that reads: it is the guest that pays and waits. Lest it miss CRCs, the
- * vertical blank lasts until it has read this one. If that takes longer than a frame, it lasts for
- * as long again, so that the guest's CPU does not only compute CRCs.
+ * comes when the next frame begins. The CRC is computed when it is read, of what the buffers of the
+ * frame that has ended hold then, by the thread that reads: it is the guest that pays and waits.
+ * Lest it miss CRCs, the vertical blank lasts until it has read this one. If that takes longer than
+ * a frame, it lasts for as long again, so that the guest's CPU does not only compute CRCs.
  */
 #include <linux/kernel.h>
 #include <linux/ktime.h>
@@ -108,6 +108,14 @@ static u64 age_ns(const struct vgpu_display *display, u64 now)
 	return now > display->began_ns ? now - display->began_ns : 0;
 }
 
+/* @frames begin: each shows what was stored before it, so that all but the first show the same. */
+static void begin_frames(struct vgpu_display *display, u64 frames)
+{
+	display->crc_picture = frames > 1 ? display->next : display->shown;
+	display->shown = display->next;
+	display->frame += (u32)frames;
+}
+
 /*
  * Let the time pass until now, which is returned. Caller holds irq_lock: a clock that was read
  * before the lock was taken may be behind @began_ns.
@@ -121,12 +129,13 @@ static u64 pass_time(struct vgpu_display *display)
 	frames = div64_u64(age_ns(display, now), display->frame_ns);
 	/* No frame is left out, however late the timer is. */
 	if (frames && display->armed && display->crc_wanted) {
-		display->frame = display->armed_frame + 1;
+		if (display->frame == display->armed_frame)
+			begin_frames(display, 1);
 		display->began_ns = now;
-		return now;
+	} else if (frames) {
+		begin_frames(display, frames);
+		display->began_ns += frames * display->frame_ns;
 	}
-	display->frame += (u32)frames;
-	display->began_ns += frames * display->frame_ns;
 	return now;
 }
 
@@ -169,7 +178,7 @@ static void delay_frame(struct vgpu_display *display, u64 ns)
 	display->armed = false;
 }
 
-/* A frame begins. Returns the events of its CRC. */
+/* A frame has ended. Returns the events of its CRC. */
 static u32 begin_crc(struct ghyvi_vgpu *vgpu)
 {
 	struct vgpu_display *display = &vgpu->display;
@@ -177,8 +186,6 @@ static u32 begin_crc(struct ghyvi_vgpu *vgpu)
 	lockdep_assert_held(&vgpu->irq_lock);
 	if (!crc_is_wanted(vgpu))
 		return 0;
-	display->crc_picture = display->next;
-	vgpu_get_size(vgpu, &display->crc_picture);
 	display->crc_due = true;
 	display->crc_number++;
 	delay_frame(display, CRC_READ_NS);
@@ -213,26 +220,46 @@ static void start_timer(struct ghyvi_vgpu *vgpu)
 		      HRTIMER_MODE_ABS_SOFT);
 }
 
+/* Let the time pass. Returns the events of the frame for which the timer runs, if it has begun. */
+static u32 begin_frame(struct ghyvi_vgpu *vgpu)
+{
+	struct vgpu_display *display = &vgpu->display;
+	u32 events;
+
+	pass_time(display);
+	/* The pipe may have been switched off and on again meanwhile. */
+	if (!display->armed || !display->running || display->stopped ||
+	    display->frame == display->armed_frame)
+		return 0;
+	display->armed = false;
+	events = GEN8_PIPE_VBLANK | flip_event(vgpu) | begin_crc(vgpu);
+	display->flip = false;
+	return events;
+}
+
+/* Release irq_lock and raise the events of the pipe. Starts the timer for the next ones. */
+static void end_change(struct ghyvi_vgpu *vgpu, u32 events, unsigned long flags)
+	__releases(&vgpu->irq_lock)
+{
+	u32 isr = pipe_isr(vgpu);
+
+	start_timer(vgpu);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	if (events)
+		vgpu_irq_raise_bank(vgpu, isr, events);
+}
+
 static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 {
 	struct vgpu_display *display = container_of(timer, struct vgpu_display, timer);
 	struct ghyvi_vgpu *vgpu = container_of(display, struct ghyvi_vgpu, display);
 	unsigned long flags;
-	u32 events = 0, isr;
+	u32 events;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	pass_time(display);
+	events = begin_frame(vgpu);
 	display->armed = false;
-	/* The pipe may have been switched off and on again meanwhile. */
-	if (display->running && !display->stopped && display->frame != display->armed_frame) {
-		events = GEN8_PIPE_VBLANK | flip_event(vgpu) | begin_crc(vgpu);
-		display->flip = false;
-	}
-	isr = pipe_isr(vgpu);
-	start_timer(vgpu);
-	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
-	if (events)
-		vgpu_irq_raise_bank(vgpu, isr, events);
+	end_change(vgpu, events, flags);
 	return HRTIMER_NORESTART; /* start_timer() has done it */
 }
 
@@ -282,9 +309,9 @@ void vgpu_display_restore(struct ghyvi_vgpu *vgpu, u64 phase_ns)
 	display->phase_ns = min(phase_ns, display->frame_ns);
 	WRITE_ONCE(display->connected, vgpu_get(vgpu, SDEISR) & SDE_PORTB_HOTPLUG_CPT);
 	vgpu_get_planes(vgpu, &display->next);
-	/* The guest may be about to read one. */
+	display->shown = display->next;
+	/* The guest may be about to read one. That it is of the frame before is not saved. */
 	display->crc_picture = display->next;
-	vgpu_get_size(vgpu, &display->crc_picture);
 	display->crc_due = display->running && crc_is_wanted(vgpu);
 	display->crc_number++;
 }
@@ -333,6 +360,7 @@ static void switch_pipe(struct ghyvi_vgpu *vgpu, unsigned int pipe, bool on)
 		change_pipe(vgpu, pipe);
 	if (on && !display->running) {
 		read_timings(vgpu);
+		display->shown = display->next;
 		display->began_ns = now;
 		display->phase_ns = 0;
 	}
@@ -344,34 +372,39 @@ static void switch_pipe(struct ghyvi_vgpu *vgpu, unsigned int pipe, bool on)
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
-/* A plane has another surface, and all that has been stored to its registers before. */
+/*
+ * A plane has another surface, and all that has been stored to its registers before, in the next
+ * frame: not in one that has begun but whose timer is late.
+ */
 static void flip(struct ghyvi_vgpu *vgpu, unsigned int pipe, unsigned int plane, u32 surface)
 {
-	u32 count = PIPEA_FLIPCOUNT_G4X + pipe * PIPE_NEXT_BYTES;
+	u32 count = PIPEA_FLIPCOUNT_G4X + pipe * PIPE_NEXT_BYTES, events;
 	unsigned long flags;
 
 	vgpu_set(vgpu, PLANE_SURFLIVE_1_A + pipe * PIPE_NEXT_BYTES + plane * PLANE_NEXT_BYTES,
 		 surface);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	events = begin_frame(vgpu);
 	if (!plane)
 		vgpu_set(vgpu, count, vgpu_get(vgpu, count) + 1);
 	if (pipe == vgpu->display.pipe) {
 		vgpu_get_plane(vgpu, &vgpu->display.next, plane);
 		vgpu->display.flip |= !plane;
-		start_timer(vgpu);
 	}
-	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	end_change(vgpu, events, flags);
 }
 
 static void set_cursor(struct ghyvi_vgpu *vgpu, u32 offset, u32 base)
 {
 	unsigned long flags;
+	u32 events;
 
 	vgpu_set(vgpu, offset, base);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	events = begin_frame(vgpu);
 	if (pipe_of(offset) == vgpu->display.pipe)
 		vgpu_get_cursor(vgpu, &vgpu->display.next);
-	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	end_change(vgpu, events, flags);
 }
 
 static void set_crc_control(struct ghyvi_vgpu *vgpu, u32 offset, u32 control)
@@ -424,6 +457,7 @@ u32 vgpu_display_crc_read(struct ghyvi_vgpu *vgpu, u32 offset)
 	number = display->crc_number;
 	control = vgpu_pipe_get(vgpu, PIPE_CRC_CTL_A);
 	picture = display->crc_picture;
+	vgpu_get_size(vgpu, &picture);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 	if (due) {
 		began = ktime_get_ns();

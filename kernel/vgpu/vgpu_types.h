@@ -185,7 +185,8 @@ struct vgpu_monitor {
  * @edid: of the monitor after a reset; @monitor may have come with another one from another host.
  *	Written under vgpu->lock and vgpu->irq_lock
  * @next: what the planes and the cursor show from the next vertical blank on
- * @crc_wanted: the frame that begins when @timer expires gets a CRC; valid while @armed
+ * @shown: what they show in this frame
+ * @crc_wanted: the frame that ends when @timer expires has a CRC; valid while @armed
  * @began_ns: in ns of ktime_get_ns(), maybe in the future; valid while @running and not @stopped
  *
  * vgpu->irq_lock protects what has no other lock.
@@ -207,10 +208,11 @@ struct vgpu_display {
 	bool stopped; /* the vGPU is paused, and time stands still */
 	bool flip; /* the first plane has got another surface since the last vertical blank */
 	struct ghyvi_picture next;
+	struct ghyvi_picture shown;
 	bool crc_wanted;
 	bool crc_due; /* the guest has not read the CRC of @crc_picture yet */
 	u32 crc_number; /* changes with each picture of which a CRC is due */
-	struct ghyvi_picture crc_picture; /* what the last frame with a CRC shows */
+	struct ghyvi_picture crc_picture; /* what the frame before has shown, without a size */
 	u32 frame; /* number of the frame that began at @began_ns, modulo 2^32 */
 	u64 began_ns;
 	u64 phase_ns; /* age of the frame when the vGPU was paused */

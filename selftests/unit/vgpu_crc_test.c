@@ -86,10 +86,12 @@ static u32 next_crc(u32 *number)
 	return crc;
 }
 
+/* Of what the registers show now, in the next frame. */
 static u32 crc(void)
 {
 	u32 number;
 
+	next_crc(&number);
 	return next_crc(&number);
 }
 
@@ -246,7 +248,7 @@ static void a_crc_is_that_of_the_pipe_that_is_on(void **state)
 static void the_other_pipe_changes_no_crc(void **state)
 {
 	const u32 b = PIPE_NEXT_BYTES;
-	u32 first, other;
+	u32 first, other, number;
 
 	show_cursor(10, 20);
 	wr(PIPE_CRC_CTL_A, PIPE_CRC_ENABLE | PIPE_CRC_SOURCE_PF_IVB);
@@ -255,7 +257,8 @@ static void the_other_pipe_changes_no_crc(void **state)
 	wr(CURABASE + b, CURSOR);
 	assert_int_equal(crc(), first);
 	wr(CURABASE, CURSOR);
-	/* A frame has begun, whose CRC is due. */
+	next_crc(&number);
+	/* A frame has ended, whose CRC is due. */
 	pass(USUAL_NS);
 	wr(PIPE_CRC_CTL_A + b, PIPE_CRC_ENABLE | PIPE_CRC_SOURCE_PF_IVB);
 	wr(PIPEACONF + b, 0);
@@ -347,9 +350,9 @@ static void nothing_is_computed_that_the_guest_does_not_read(void **state)
 }
 
 /* Registers count from a store to the last one on, and from the next vertical blank on. */
-static void a_crc_is_of_the_picture_that_the_frame_begins_with(void **state)
+static void a_crc_is_of_the_frame_that_has_ended(void **state)
 {
-	u32 first, second;
+	u32 first, second, number;
 
 	wr(PIPE_CRC_CTL_A, WHOLE_PIPE);
 	first = crc();
@@ -358,13 +361,71 @@ static void a_crc_is_of_the_picture_that_the_frame_begins_with(void **state)
 	assert_int_equal(crc(), first);
 	wr(PLANE_CTL_1_A, PLANE_CTL_ENABLE | PLANE_CTL_FORMAT_XRGB_8888);
 	wr(CURACNTR, 0);
-	assert_int_equal(pass(USUAL_NS), 1);
+	/* Stored in the middle of a frame, which does not show it. */
+	assert_int_equal(pass(USUAL_NS / 2), 0);
 	wr(PLANE_SURF_1_A, SURFACE_2);
+	assert_int_equal(pass(USUAL_NS / 2 + 100), 1);
+	/* Nor does the CRC of that frame change when it is read late. */
+	wr(PLANE_SURF_1_A, SURFACE);
 	assert_int_equal(rd(PIPE_CRC_RES_1_A), first);
 	wr(PIPE(IRQ_IIR), ~0u);
-	second = crc();
+	second = next_crc(&number);
 	assert_int_not_equal(second, first);
+	assert_int_equal(next_crc(&number), first);
+	wr(PLANE_SURF_1_A, SURFACE_2);
+	assert_int_equal(next_crc(&number), first);
+	assert_int_equal(next_crc(&number), second);
 	assert_int_equal(second, expected_crc(false));
+	/* The same of the cursor. */
+	show_cursor(10, 20);
+	assert_int_equal(next_crc(&number), second);
+	assert_int_equal(next_crc(&number), expected_crc(false));
+}
+
+/* The guest did not want to know of frames. */
+static void the_first_crc_is_of_the_frame_in_which_it_was_switched_on(void **state)
+{
+	u32 first = expected_crc(false), number;
+
+	assert_int_equal(pass(10 * USUAL_NS), 0);
+	wr(PLANE_SURF_1_A, SURFACE_2);
+	wr(PIPE_CRC_CTL_A, WHOLE_PIPE);
+	assert_int_equal(next_crc(&number), first);
+	assert_int_equal(next_crc(&number), expected_crc(false));
+	/* A pipe shows in its first frame what was stored before. */
+	wr(PIPEACONF, 0);
+	wr(PLANE_SURF_1_A, SURFACE);
+	wr(PIPEACONF, PIPECONF_ENABLE);
+	assert_int_equal(next_crc(&number), first);
+}
+
+/* What is stored after the end of a frame is in none that began then, whenever its timer runs. */
+static void a_late_timer_moves_nothing_to_an_earlier_frame(void **state)
+{
+	u32 first, number, before;
+
+	wr(PIPE(IRQ_IMR), ~(u32)(GEN8_PIPE_CDCLK_CRC_DONE | GEN9_PIPE_PLANE1_FLIP_DONE));
+	wr(PIPE(IRQ_IER), GEN8_PIPE_CDCLK_CRC_DONE | GEN9_PIPE_PLANE1_FLIP_DONE);
+	pass(USUAL_NS);
+	wr(PIPE(IRQ_IIR), ~0u);
+	wr(PIPE_CRC_CTL_A, WHOLE_PIPE);
+	crc();
+	first = next_crc(&before);
+	now_ns += 3 * USUAL_NS;
+	wr(PLANE_SURF_1_A, SURFACE_2);
+	assert_int_equal(rd(PIPEA_FRMCOUNT_G4X), before + 1);
+	assert_int_equal(rd(PIPE(IRQ_IIR)), GEN8_PIPE_CDCLK_CRC_DONE);
+	wr(PIPE(IRQ_IIR), ~0u);
+	assert_int_equal(rd(PIPE_CRC_RES_1_A), first);
+	now_ns += 3 * USUAL_NS;
+	show_cursor(10, 20);
+	assert_int_equal(rd(PIPEA_FRMCOUNT_G4X), before + 2);
+	assert_int_equal(rd(PIPE(IRQ_IIR)), GEN8_PIPE_CDCLK_CRC_DONE | GEN9_PIPE_PLANE1_FLIP_DONE);
+	wr(PIPE(IRQ_IIR), ~0u);
+	assert_int_equal(rd(PIPE_CRC_RES_1_A), first);
+	assert_int_equal(next_crc(&number), expected_crc(true));
+	assert_int_equal(next_crc(&number), expected_crc(false));
+	assert_int_equal(number, before + 4);
 }
 
 static void each_frame_has_a_crc_however_late_the_timer_is(void **state)
@@ -418,12 +479,13 @@ static void the_blank_lasts_until_the_crc_was_read(void **state)
 static void the_guest_has_as_much_time_as_a_slow_crc_takes(void **state)
 {
 	const u64 crc_ns = 10 * USUAL_NS;
+	u32 number;
 	u64 began;
 
 	wr(PIPE_CRC_CTL_A, WHOLE_PIPE);
 	crc();
 	accesses = 0;
-	crc();
+	next_crc(&number);
 	access_ns = crc_ns / accesses;
 	assert_int_equal(pass(USUAL_NS), 1);
 	began = now_ns;
@@ -450,6 +512,7 @@ static void a_crc_that_is_not_wanted_any_more_stops_no_frame(void **state)
 	wr(PIPE_CRC_CTL_A, WHOLE_PIPE);
 	first = crc();
 	wr(PLANE_SURF_1_A, SURFACE_2);
+	next_crc(&frame);
 	pass(USUAL_NS);
 	frame = rd(PIPEA_FRMCOUNT_G4X);
 	gtt.in_access = other_vcpu;
@@ -462,11 +525,12 @@ static void a_crc_that_is_not_wanted_any_more_stops_no_frame(void **state)
 
 static void a_paused_guests_memory_is_not_read(void **state)
 {
-	u32 first, second;
+	u32 first, second, number;
 
 	wr(PIPE_CRC_CTL_A, WHOLE_PIPE);
 	first = crc();
 	wr(PLANE_SURF_1_A, SURFACE_2);
+	next_crc(&number);
 	assert_int_equal(pass(USUAL_NS), 1);
 	ghyvi_vgpu_pause(vgpu);
 	accesses = 0;
@@ -491,6 +555,7 @@ static void the_thread_of_a_killed_vm_computes_no_further(void **state)
 	u32 number, whole;
 
 	wr(PIPE_CRC_CTL_A, PIPE_CRC_ENABLE | PIPE_CRC_SOURCE_DMUX_SKL);
+	crc();
 	accesses = 0;
 	next_crc(&number);
 	whole = accesses;
@@ -530,7 +595,9 @@ int main(void)
 		TEST(the_registers_of_a_plane_count_when_its_surface_is_stored),
 		TEST(what_is_not_the_guests_is_black),
 		TEST(nothing_is_computed_that_the_guest_does_not_read),
-		TEST(a_crc_is_of_the_picture_that_the_frame_begins_with),
+		TEST(a_crc_is_of_the_frame_that_has_ended),
+		TEST(the_first_crc_is_of_the_frame_in_which_it_was_switched_on),
+		TEST(a_late_timer_moves_nothing_to_an_earlier_frame),
 		TEST(each_frame_has_a_crc_however_late_the_timer_is),
 		TEST(the_blank_lasts_until_the_crc_was_read),
 		TEST(the_guest_has_as_much_time_as_a_slow_crc_takes),
