@@ -29,9 +29,16 @@ def opencl():
     return paths
 
 
-def disk():
+def others():
+    path = os.environ.get("GHYVI_OTHERS")
+    if not path:
+        raise Skip("no disk with OpenCL programs of others: tools/setup eu-judges")
+    return path
+
+
+def disk(path=None):
     """QEMU's arguments for a guest's second disk, with OpenCL."""
-    drive = f"if=none,id=opencl,format=raw,readonly=on,file.locking=off,file={opencl()[0]}"
+    drive = f"if=none,id=opencl,format=raw,readonly=on,file.locking=off,file={path or opencl()[0]}"
     return "-drive", drive, "-device", "virtio-blk-pci,drive=opencl,addr=12.0"
 
 
