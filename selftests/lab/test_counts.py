@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a submission costs in traps, comparisons, interrupts and audited bytes does not grow unnoticed: counts.txt.
+"""What a submission costs in traps, comparisons, interrupts and audited bytes does not grow unnoticed (counts.txt).
 
 Counts in the unit build are exact (selftests/unit/counts_test.c). Here a stock i915 submits, so they depend a little on
 which requests it merges."""
