@@ -293,6 +293,19 @@ static inline bool ghyvi_history_follows(const struct ghyvi_experience *experien
 }
 
 /**
+ * ghyvi_history_waits() - Predict whether it pays to keep a relaxed page so during its next scan.
+ * @history: the page
+ * @experience: statistics of its vGPU
+ * @tuning: costs of its vGPU
+ *
+ * Context: Any context. Serialized by the caller (gtt->lock).
+ * Return: false to protect the page before the scan.
+ */
+bool ghyvi_history_waits(const struct ghyvi_page_history *history,
+			 const struct ghyvi_experience *experience,
+			 const struct ghyvi_shadow_tuning *tuning);
+
+/**
  * ghyvi_account_open() - Open the account of a page.
  * @account: the account, all zeroes
  * @tuning: costs of its vGPU

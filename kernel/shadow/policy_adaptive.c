@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The policy "adaptive" makes three decisions. Each takes the choice that was cheapest recently in
- * the same situation (see experience.c and history.c). Costs are measured: T of a trap, S of a
- * scan, P of a protection.
+ * the same situation (see predict.c). Costs are measured: T of a trap, S of a scan, P of a
+ * protection.
  *
  * - Relax: a strict page pays rent T for each store. The price of relaxing it is S plus the
  *   expected cost of the gap that follows, at most S + P. The number of stores in a burst is
@@ -76,32 +76,6 @@ static unsigned int adaptive_ahead(const struct ghyvi_shadow_view *page)
 	return pages;
 }
 
-/* The gaps like the present one, or the times until pages that were relaxed ahead were written. */
-static const struct ghyvi_gap_forecast *gap_forecast(const struct ghyvi_shadow_view *page)
-{
-	const struct ghyvi_page_history *history = page->history;
-
-	if (history->ahead && history->expected)
-		return &page->experience->ahead[history->expected_start][history->expected - 1];
-	return &page->experience->forecasts[history->gap_context];
-}
-
-/* Whether the predictions keep the page relaxed during its next scan. */
-static bool gap_waits(const struct ghyvi_shadow_view *page)
-{
-	const struct ghyvi_gap_forecast *forecast = gap_forecast(page);
-	u32 unit = max(page->history->scans, 1u) - 1;
-	struct ghyvi_rent_or_buy rental = { .rent_ns = page->tuning->scan_ns,
-					    .buy_ns = page->tuning->protect_ns,
-					    .again_ns = page->tuning->trap_ns };
-	u32 waits = forecast->waits;
-
-	if (!forecast->planned)
-		waits = ghyvi_rental_plan(&forecast->gaps, &page->experience->all_gaps, &rental)
-				.waits;
-	return ghyvi_histogram_waits(&forecast->gaps, waits, unit);
-}
-
 static bool adaptive_protect(const struct ghyvi_shadow_view *page)
 {
 	const struct ghyvi_page_history *history = page->history;
@@ -110,7 +84,7 @@ static bool adaptive_protect(const struct ghyvi_shadow_view *page)
 		return true;
 	if (!ghyvi_account_predicts(&history->account, page->tuning))
 		return ghyvi_account_protects(&history->account, page->tuning, history->scans);
-	return !gap_waits(page);
+	return !ghyvi_history_waits(history, page->experience, page->tuning);
 }
 
 const struct ghyvi_shadow_policy ghyvi_policy_adaptive = {

@@ -11,7 +11,7 @@
 
 #include "shadow/policies.h"
 
-/* history.c */
+/* predict.c: bursts and gaps */
 
 static struct ghyvi_experience experience;
 static const struct ghyvi_shadow_tuning tuning = { .trap_ns = 2000,

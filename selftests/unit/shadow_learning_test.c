@@ -127,7 +127,7 @@ static void only_traps_of_neighbours_in_one_loop_are_measured(void **state)
 	assert_int_equal(gtt->tuning.trap_ns, 9875 - 1234 + (2 * 9875 + 128) / 8);
 }
 
-/* experience.c */
+/* predict.c: durations */
 
 static void durations_are_told_apart_by_powers_of_two(void **state)
 {
