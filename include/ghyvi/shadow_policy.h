@@ -20,6 +20,10 @@
 
 #define GHYVI_RANK_UNKNOWN (~0u)
 #define GHYVI_RANK_INTERVAL 256u /* syncs between two rankings */
+/* A page's predictions may lose this many rounds more than twice the optimum. */
+#define GHYVI_REGRET_ROUNDS 4
+/* A vGPU may pay this many rounds more than under "segmented". */
+#define GHYVI_STARTUP_ROUNDS 32
 /* Ranges of struct ghyvi_shadow_tuning. */
 #define GHYVI_STATIC_PAGES_MAX 65536u
 #define GHYVI_OOS_THRESHOLD_MAX 65535u
@@ -139,6 +143,18 @@ static inline struct ghyvi_rent_or_buy ghyvi_burst_rental(const struct ghyvi_sha
 {
 	return (struct ghyvi_rent_or_buy){ tuning->trap_ns,
 					   (u64)tuning->scan_ns + tuning->protect_ns, 0, 0 };
+}
+
+/**
+ * ghyvi_round_ns() - Get the cost of relaxing a page at a trap, scanning and protecting it.
+ * @tuning: the present costs
+ *
+ * Context: Any context.
+ * Return: the cost, in ns.
+ */
+static inline s64 ghyvi_round_ns(const struct ghyvi_shadow_tuning *tuning)
+{
+	return (s64)tuning->trap_ns + tuning->scan_ns + tuning->protect_ns;
 }
 
 /**
@@ -363,8 +379,11 @@ bool ghyvi_account_measures(struct ghyvi_experience *experience, bool trapped);
  *
  * Return: false if the page has cost too much more than twice the optimum.
  */
-bool ghyvi_account_predicts(const struct ghyvi_page_account *account,
-			    const struct ghyvi_shadow_tuning *tuning);
+static inline bool ghyvi_account_predicts(const struct ghyvi_page_account *account,
+					  const struct ghyvi_shadow_tuning *tuning)
+{
+	return account->regret_ns <= GHYVI_REGRET_ROUNDS * ghyvi_round_ns(tuning);
+}
 
 /**
  * ghyvi_account_affords() - Test whether a vGPU may decide otherwise than "segmented".
@@ -373,8 +392,11 @@ bool ghyvi_account_predicts(const struct ghyvi_page_account *account,
  *
  * Return: false if it has paid too much more than "segmented" would have.
  */
-bool ghyvi_account_affords(const struct ghyvi_experience *experience,
-			   const struct ghyvi_shadow_tuning *tuning);
+static inline bool ghyvi_account_affords(const struct ghyvi_experience *experience,
+					 const struct ghyvi_shadow_tuning *tuning)
+{
+	return experience->balance_ns >= -GHYVI_STARTUP_ROUNDS * ghyvi_round_ns(tuning);
+}
 
 /**
  * ghyvi_account_relaxes() - Decide for a protected page by the work function.

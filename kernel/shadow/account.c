@@ -10,21 +10,12 @@
 
 #include <ghyvi/shadow_policy.h>
 
-/* A page's predictions may lose this many rounds more than twice the optimum. */
-#define REGRET_ROUNDS 4
-/* The vGPU may pay this many rounds more than segmented, and 1/STARTUP_RATIO of its cost. */
-#define STARTUP_ROUNDS 32
+/* The vGPU may pay 1/STARTUP_RATIO of the cost of segmented more, beside GHYVI_STARTUP_ROUNDS. */
 #define STARTUP_RATIO 1024
 /* What it paid less than segmented before counts as this many rounds at most. */
 #define SAVED_ROUNDS 128
 /* One of so many traps that were saved is spent on measuring the cost of traps. */
 #define MEASURE_RATIO 1024
-
-/* The cost of a round: a trap relaxes a page, which is scanned and protected again. */
-static s64 round_ns(const struct ghyvi_shadow_tuning *tuning)
-{
-	return (s64)tuning->trap_ns + tuning->scan_ns + tuning->protect_ns;
-}
 
 static s64 take_back_ns(const struct ghyvi_shadow_tuning *tuning)
 {
@@ -34,8 +25,8 @@ static s64 take_back_ns(const struct ghyvi_shadow_tuning *tuning)
 static void regret_add(struct ghyvi_page_account *account, const struct ghyvi_shadow_tuning *tuning,
 		       s64 regret_ns)
 {
-	account->regret_ns =
-		max_t(s64, account->regret_ns + regret_ns, -REGRET_ROUNDS * round_ns(tuning));
+	account->regret_ns = max_t(s64, account->regret_ns + regret_ns,
+				   -GHYVI_REGRET_ROUNDS * ghyvi_round_ns(tuning));
 }
 
 void ghyvi_account_open(struct ghyvi_page_account *account,
@@ -67,7 +58,7 @@ void ghyvi_account_submissions(struct ghyvi_page_account *account,
 void ghyvi_account_settle(struct ghyvi_page_account *account, struct ghyvi_experience *experience,
 			  const struct ghyvi_shadow_tuning *tuning, bool burst, bool stays)
 {
-	s64 segmented = (burst ? round_ns(tuning) : 0) + (s64)account->due_ns;
+	s64 segmented = (burst ? ghyvi_round_ns(tuning) : 0) + (s64)account->due_ns;
 
 	/* The rent of the gap will be compared with the protection that "segmented" pays now. */
 	account->due_ns = burst && stays ? tuning->protect_ns : 0;
@@ -77,7 +68,7 @@ void ghyvi_account_settle(struct ghyvi_page_account *account, struct ghyvi_exper
 	experience->balance_ns = min_t(s64,
 				       experience->balance_ns + segmented +
 					       segmented / STARTUP_RATIO - (s64)account->paid_ns,
-				       SAVED_ROUNDS * round_ns(tuning));
+				       SAVED_ROUNDS * ghyvi_round_ns(tuning));
 	account->paid_ns = 0;
 }
 
@@ -89,18 +80,6 @@ bool ghyvi_account_measures(struct ghyvi_experience *experience, bool trapped)
 		return false;
 	experience->traps_saved = 0;
 	return true;
-}
-
-bool ghyvi_account_predicts(const struct ghyvi_page_account *account,
-			    const struct ghyvi_shadow_tuning *tuning)
-{
-	return account->regret_ns <= REGRET_ROUNDS * round_ns(tuning);
-}
-
-bool ghyvi_account_affords(const struct ghyvi_experience *experience,
-			   const struct ghyvi_shadow_tuning *tuning)
-{
-	return experience->balance_ns >= -STARTUP_ROUNDS * round_ns(tuning);
 }
 
 bool ghyvi_account_relaxes(const struct ghyvi_page_account *account,
