@@ -292,17 +292,15 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 	workload->job.done = job_done;
 	INIT_WORK(&workload->done, complete_work);
 	spin_lock(&engine->lock);
-	now = ghyvi_sched_update_clock(engine);
 	workload->timed_out = false;
 	workload->parking = false;
-	workload->queued_ns = now;
 	workload->overstayed_ns = 0;
 	workload->job.begun_ns = 0;
 	workload->job.busy_ns = 0;
 	workload->job.waited_ns = 0;
 	workload->job.events = 0;
 	workload->job.fault.valid = false;
-	ghyvi_sched_link(engine, workload, now);
+	now = ghyvi_sched_link(engine, workload);
 	ghyvi_sched_check_preempt(engine, now);
 	recall_staged(engine);
 	spin_unlock(&engine->lock);

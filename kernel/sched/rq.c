@@ -88,12 +88,14 @@ void ghyvi_sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 n
 		engine->policy->enqueue(engine, rq, now);
 }
 
-void ghyvi_sched_link(struct sched_engine *engine, struct ghyvi_workload *workload, u64 now)
+u64 ghyvi_sched_link(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
 	struct sched_rq *rq = sched_rq_of(workload);
 	bool woke = is_idle(engine, rq);
+	u64 now = ghyvi_sched_update_clock(engine);
 
 	lockdep_assert_held(&engine->lock);
+	workload->queued_ns = now;
 	list_add_tail(&workload->link, &rq->queue);
 	list_add_tail(&workload->order, &engine->order);
 	ghyvi_sched_set_state(engine, workload, WORKLOAD_QUEUED);
@@ -104,6 +106,7 @@ void ghyvi_sched_link(struct sched_engine *engine, struct ghyvi_workload *worklo
 	if (engine->policy->on_arrival)
 		engine->policy->on_arrival(engine, rq, woke, now);
 	ghyvi_sched_requeue(engine, rq, now);
+	return now;
 }
 
 void ghyvi_sched_unlink(struct sched_engine *engine, struct ghyvi_workload *workload)

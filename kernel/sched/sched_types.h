@@ -279,8 +279,11 @@ static inline void sched_exit(struct ghyvi_sched *sched)
 void ghyvi_sched_arm(struct sched_engine *engine, u64 at);
 /* Set the state of @workload, whose place (run queue, engine) it must describe already. */
 void ghyvi_sched_set_state(struct sched_engine *engine, struct ghyvi_workload *workload, int state);
-/* Append @workload to its run queue: it becomes QUEUED. */
-void ghyvi_sched_link(struct sched_engine *engine, struct ghyvi_workload *workload, u64 now);
+/*
+ * Update the clock, and append @workload to its run queue: it becomes QUEUED. Returns the present
+ * time.
+ */
+u64 ghyvi_sched_link(struct sched_engine *engine, struct ghyvi_workload *workload);
 /* Remove @workload, which is QUEUED, from its run queue. */
 void ghyvi_sched_unlink(struct sched_engine *engine, struct ghyvi_workload *workload);
 /* Give the free engine to @workload, which is QUEUED: it becomes RUNNING. */
