@@ -112,6 +112,26 @@ void ghyvi_audit_dump(struct ghyvi_audit *audit, struct seq_file *m)
 	ghyvi_audit_print(&last, m);
 }
 
+static struct audit_segment *segment_create(u32 from, u32 to)
+{
+	struct audit_segment *segment = kzalloc(sizeof(*segment), GFP_KERNEL_ACCOUNT);
+
+	if (!segment)
+		return NULL;
+	segment->from = from;
+	segment->to = to;
+	segment->stop = to;
+	return segment;
+}
+
+/* Make a complete segment visible to the engine. */
+static void segment_publish(struct ghyvi_commands *commands, struct audit_segment *segment)
+{
+	segment->older = commands->newest;
+	smp_store_release(&commands->newest, segment); /* pairs with newest_segment() */
+	commands->nr_segments++;
+}
+
 int ghyvi_audit_add_segment(struct ghyvi_commands *commands, u32 from, u32 to,
 			    const struct audit_saved *saved)
 {
@@ -126,7 +146,7 @@ int ghyvi_audit_add_segment(struct ghyvi_commands *commands, u32 from, u32 to,
 	};
 	int err;
 
-	scan.segment = ghyvi_audit_segment_create(from, to);
+	scan.segment = segment_create(from, to);
 	if (!scan.segment)
 		return -ENOMEM;
 	ghyvi_audit_get_budget(audit, &budget);
@@ -140,7 +160,7 @@ int ghyvi_audit_add_segment(struct ghyvi_commands *commands, u32 from, u32 to,
 	if (err)
 		ghyvi_audit_segment_free(audit, scan.segment);
 	else
-		ghyvi_audit_segment_publish(commands, scan.segment);
+		segment_publish(commands, scan.segment);
 	ghyvi_count_add(audit->params.stats, audited_commands,
 			budget.budget_commands - scan.commands_left);
 	ghyvi_count_add(audit->params.stats, audit_ns, ktime_get_ns() - started_ns);

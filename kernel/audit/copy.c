@@ -104,18 +104,6 @@ void ghyvi_audit_spare_free(struct ghyvi_audit *audit)
 	audit->nr_spare = 0;
 }
 
-struct audit_segment *ghyvi_audit_segment_create(u32 from, u32 to)
-{
-	struct audit_segment *segment = kzalloc(sizeof(*segment), GFP_KERNEL_ACCOUNT);
-
-	if (!segment)
-		return NULL;
-	segment->from = from;
-	segment->to = to;
-	segment->stop = to;
-	return segment;
-}
-
 void ghyvi_audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *segment)
 {
 	struct audit_page *page, *next;
@@ -127,13 +115,6 @@ void ghyvi_audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *s
 			page_put(audit, page);
 		}
 	kfree(segment);
-}
-
-void ghyvi_audit_segment_publish(struct ghyvi_commands *commands, struct audit_segment *segment)
-{
-	segment->older = commands->newest;
-	smp_store_release(&commands->newest, segment); /* pairs with newest_segment() */
-	commands->nr_segments++;
 }
 
 void ghyvi_commands_free(struct ghyvi_commands *commands)
@@ -319,7 +300,7 @@ int ghyvi_audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 
 
 static const struct audit_segment *newest_segment(const struct ghyvi_commands *commands)
 {
-	return smp_load_acquire(&commands->newest); /* pairs with ghyvi_audit_segment_publish() */
+	return smp_load_acquire(&commands->newest); /* pairs with segment_publish() */
 }
 
 static const struct audit_segment *segment_at(const struct ghyvi_commands *commands, u32 pos)
