@@ -27,12 +27,12 @@ static __printf(3, 0) void report(struct ghyvi_reporter *reporter, char *stop, c
 {
 	char text[GHYVI_REPORT_BYTES];
 	unsigned long flags;
-	char *at;
+	char *c;
 
 	vsnprintf(text, sizeof(text), format, args);
-	for (at = text; *at; at++)
-		if (iscntrl(*at)) /* a name in the text may contain any character */
-			*at = '?';
+	for (c = text; *c; c++)
+		if (iscntrl(*c)) /* a name in the text may contain any character */
+			*c = '?';
 
 	spin_lock_irqsave(&reporter->lock, flags);
 	strscpy(reporter->last, text, sizeof(reporter->last));

@@ -74,7 +74,7 @@ void ghyvi_probe(struct vm_fault *vmf)
 #elif defined(PROBE_CONST_BIN_ATTRIBUTE)
 #include <linux/sysfs.h>
 ssize_t ghyvi_probe(struct file *filp, struct kobject *kobj, const struct bin_attribute *attr,
-		    char *buffer, loff_t at, size_t bytes);
+		    char *buffer, loff_t pos, size_t bytes);
 const struct bin_attribute ghyvi_probed = { .read = ghyvi_probe };
 
 /*

@@ -149,13 +149,14 @@ int gen9_context_map(struct ghyvi_pgpu_context *base)
 
 /* ---- the first image ---- */
 
-static void fill_list(u32 *state, unsigned int at, u32 base, const u16 *offsets, unsigned int count)
+static void fill_list(u32 *state, unsigned int dword, u32 base, const u16 *offsets,
+		      unsigned int count)
 {
 	unsigned int i;
 
-	state[at] = LRI_HEADER(count, MI_LRI_FORCE_POSTED);
+	state[dword] = LRI_HEADER(count, MI_LRI_FORCE_POSTED);
 	for (i = 0; i < count; i++)
-		state[at + 1 + 2 * i] = base + offsets[i];
+		state[dword + 1 + 2 * i] = base + offsets[i];
 }
 
 /*
@@ -266,25 +267,25 @@ u32 gen9_needed_register(const struct gen9_engine *engine, unsigned int i)
 static unsigned int list_saved(struct gen9_engine *engine, struct gen9_saved_register *saved)
 {
 	const u32 *state = engine->default_state;
-	u32 at = 0, end = gen9_state_dwords(engine), dwords;
+	u32 dword = 0, end = gen9_state_dwords(engine), dwords;
 	unsigned int count = 0, i;
 
-	while (at < end && state[at] != MI_BATCH_BUFFER_END) {
-		const struct ghyvi_command *command = ghyvi_command_find(engine->id, state[at]);
+	while (dword < end && state[dword] != MI_BATCH_BUFFER_END) {
+		const struct ghyvi_command *command = ghyvi_command_find(engine->id, state[dword]);
 
-		dwords = ghyvi_command_dwords(engine->id, command, state[at]);
-		if (!dwords || at + dwords > end)
+		dwords = ghyvi_command_dwords(engine->id, command, state[dword]);
+		if (!dwords || dword + dwords > end)
 			break;
 		if (command && command->check == GHYVI_CHECK_LOAD_IMM)
-			for (i = 0; i < LRI_COUNT(state[at]); i++, count++)
+			for (i = 0; i < LRI_COUNT(state[dword]); i++, count++)
 				if (saved)
 					saved[count] = (struct gen9_saved_register){
-						.offset = state[at + 1 + 2 * i],
-						.dword = at + 2 + 2 * i,
+						.offset = state[dword + 1 + 2 * i],
+						.dword = dword + 2 + 2 * i,
 					};
-		at += dwords;
+		dword += dwords;
 	}
-	engine->saved_end = min(at, end - 1);
+	engine->saved_end = min(dword, end - 1);
 	return count;
 }
 

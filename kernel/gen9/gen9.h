@@ -249,7 +249,7 @@ struct gen9_engine {
 	unsigned int late_looks;
 	/* the context at the last look at a page fault; NULL: there was none */
 	const struct gen9_context *fault_context;
-	u64 fault_at; /* where it was */
+	u64 fault_address; /* where it was */
 
 	u32 late_sources; /* interrupts that came before the events up to @sources_event */
 	unsigned int sources_event; /* index of a status entry */

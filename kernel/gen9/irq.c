@@ -147,15 +147,15 @@ void gen9_irq_deliver(struct gen9_engine *engine, u32 sources)
 
 u32 gen9_irq_take(struct gen9_engine *engine)
 {
-	u32 at = bank(wiring[engine->id].bank, IRQ_IIR);
+	u32 offset = bank(wiring[engine->id].bank, IRQ_IIR);
 	u32 mask = (u32)GUEST_SOURCES << wiring[engine->id].shift;
 	u32 masked = engine->muted ? GUEST_SOURCES : 0;
-	u32 identity = gen9_read(engine->gpu, at);
+	u32 identity = gen9_read(engine->gpu, offset);
 
 	if (!(identity & mask) || identity == ~0u)
 		return masked;
 	identity &= mask;
-	gen9_write(engine->gpu, at, identity);
+	gen9_write(engine->gpu, offset, identity);
 	return identity >> wiring[engine->id].shift | masked;
 }
 
@@ -231,16 +231,16 @@ static irqreturn_t gen9_irq(int irq, void *data)
 }
 
 /* An identity register holds a second event behind the first. */
-static void bank_clear(struct gen9 *gpu, u32 at)
+static void bank_clear(struct gen9 *gpu, u32 offset)
 {
 	unsigned int tries = IRQ_CLEAR_TRIES;
 
-	gen9_write(gpu, at + IRQ_IMR, ~0u);
-	gen9_read(gpu, at + IRQ_IMR);
-	gen9_write(gpu, at + IRQ_IER, 0);
+	gen9_write(gpu, offset + IRQ_IMR, ~0u);
+	gen9_read(gpu, offset + IRQ_IMR);
+	gen9_write(gpu, offset + IRQ_IER, 0);
 	do
-		gen9_write(gpu, at + IRQ_IIR, ~0u);
-	while (gen9_read(gpu, at + IRQ_IIR) && --tries);
+		gen9_write(gpu, offset + IRQ_IIR, ~0u);
+	while (gen9_read(gpu, offset + IRQ_IIR) && --tries);
 }
 
 static void display_clear(struct gen9 *gpu)

@@ -12,9 +12,9 @@
 
 #define LINE_DWORDS 8
 
-/* A text, or only its length: @at is NULL. */
+/* A text, or only its length: @to is NULL. */
 struct text {
-	char *at;
+	char *to;
 	size_t bytes, used; /* without the 0 at its end */
 };
 
@@ -23,8 +23,8 @@ static __printf(2, 3) void put(struct text *text, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	text->used += vsnprintf(text->at ? text->at + text->used : NULL,
-				text->at ? text->bytes - text->used : 0, format, arguments);
+	text->used += vsnprintf(text->to ? text->to + text->used : NULL,
+				text->to ? text->bytes - text->used : 0, format, arguments);
 	va_end(arguments);
 }
 
@@ -53,13 +53,13 @@ static void put_findings(struct text *text, const struct gen9 *gpu)
 /* Lines of zeros are left out. */
 static void put_image(struct text *text, const u32 *state, unsigned int dwords)
 {
-	unsigned int at, i;
+	unsigned int first, i;
 
-	for (at = 0; at < dwords; at += LINE_DWORDS) {
-		if (!memchr_inv(state + at, 0, LINE_DWORDS * sizeof(u32)))
+	for (first = 0; first < dwords; first += LINE_DWORDS) {
+		if (!memchr_inv(state + first, 0, LINE_DWORDS * sizeof(u32)))
 			continue;
-		put(text, "%04x", at);
-		for (i = at; i < at + LINE_DWORDS; i++)
+		put(text, "%04x", first);
+		for (i = first; i < first + LINE_DWORDS; i++)
 			put(text, " %08x", state[i]);
 		put(text, "\n");
 	}
@@ -102,11 +102,11 @@ char *gen9_report_text(const struct gen9 *gpu, int err, size_t *bytes)
 
 	put_all(&text, gpu, err);
 	text.bytes = text.used + 1;
-	text.at = kvmalloc(text.bytes, GFP_KERNEL);
-	if (!text.at)
+	text.to = kvmalloc(text.bytes, GFP_KERNEL);
+	if (!text.to)
 		return NULL;
 	text.used = 0;
 	put_all(&text, gpu, err);
 	*bytes = text.used;
-	return text.at;
+	return text.to;
 }

@@ -68,17 +68,17 @@ static void put_batch(struct gen9_engine *engine, u32 *batch)
 static void execute(struct gen9_engine *engine)
 {
 	const struct gen9_window *ring = engine->kernel_context->ring;
-	unsigned int at = 0;
+	unsigned int count = 0;
 
 	put_batch(engine, ring->cpu + BATCH_DWORD);
 	if (engine->id == GHYVI_RCS)
-		at = gen9_context_workarounds(engine->gpu, ring->cpu);
-	ring->cpu[at++] = MI_BATCH_BUFFER_START_GGTT;
-	ring->cpu[at++] = address_of(ring, BATCH_DWORD);
-	ring->cpu[at++] = 0;
-	ring->cpu[at++] = MI_USER_INTERRUPT;
+		count = gen9_context_workarounds(engine->gpu, ring->cpu);
+	ring->cpu[count++] = MI_BATCH_BUFFER_START_GGTT;
+	ring->cpu[count++] = address_of(ring, BATCH_DWORD);
+	ring->cpu[count++] = 0;
+	ring->cpu[count++] = MI_USER_INTERRUPT;
 	spin_lock_irq(&engine->lock);
-	gen9_submit_kernel(engine, ALIGN(at, 2) * sizeof(u32));
+	gen9_submit_kernel(engine, ALIGN(count, 2) * sizeof(u32));
 	spin_unlock_irq(&engine->lock);
 }
 

@@ -27,12 +27,12 @@ bool gen9_fault_is_of(const struct gen9_engine *engine, u32 fault)
 /* The engine stands if it is twice at the same place of the same context. */
 static bool stands(struct gen9_engine *engine)
 {
-	u64 at = (u64)gen9_engine_read(engine, RING_ACTHD_UDW) << 32 |
-		 gen9_engine_read(engine, RING_ACTHD);
-	bool same = engine->fault_context == engine->active[0] && engine->fault_at == at;
+	u64 address = (u64)gen9_engine_read(engine, RING_ACTHD_UDW) << 32 |
+		      gen9_engine_read(engine, RING_ACTHD);
+	bool same = engine->fault_context == engine->active[0] && engine->fault_address == address;
 
 	engine->fault_context = engine->active[0];
-	engine->fault_at = at;
+	engine->fault_address = address;
 	return same;
 }
 

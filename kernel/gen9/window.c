@@ -83,17 +83,17 @@ static void *map_pages(const struct gen9_window *window)
 
 static unsigned long find_outside_client_ranges(struct gen9 *gpu, unsigned int pages)
 {
-	unsigned long at = 0, reserved;
+	unsigned long first = 0, reserved;
 
 	lockdep_assert_held(&gpu->window_lock);
 	for (;;) {
-		at = bitmap_find_next_zero_area(gpu->host_used, PAGES_END, at, pages, 0);
-		if (at >= PAGES_END)
+		first = bitmap_find_next_zero_area(gpu->host_used, PAGES_END, first, pages, 0);
+		if (first >= PAGES_END)
 			return PAGES_END;
-		reserved = find_next_bit(gpu->client_ranges, at + pages, at);
-		if (reserved >= at + pages)
-			return at;
-		at = find_next_zero_bit(gpu->client_ranges, PAGES_END, reserved);
+		reserved = find_next_bit(gpu->client_ranges, first + pages, first);
+		if (reserved >= first + pages)
+			return first;
+		first = find_next_zero_bit(gpu->client_ranges, PAGES_END, reserved);
 	}
 }
 
@@ -101,16 +101,17 @@ static unsigned long find_outside_client_ranges(struct gen9 *gpu, unsigned int p
 static unsigned long find_addresses(struct gen9 *gpu, const struct gen9_client *client,
 				    unsigned int pages)
 {
-	unsigned long at;
+	unsigned long first;
 	unsigned int i;
 
 	lockdep_assert_held(&gpu->window_lock);
 	for (i = 0; client && i < client->base.params.nr_ggtt; i++) {
 		struct client_range range = client_range_of(client, i);
 
-		at = bitmap_find_next_zero_area(gpu->host_used, range.end, range.start, pages, 0);
-		if (at < range.end)
-			return at;
+		first = bitmap_find_next_zero_area(gpu->host_used, range.end, range.start, pages,
+						   0);
+		if (first < range.end)
+			return first;
 	}
 	return find_outside_client_ranges(gpu, pages);
 }
@@ -119,19 +120,19 @@ static unsigned long find_addresses(struct gen9 *gpu, const struct gen9_client *
 static int take_addresses(struct gen9 *gpu, const struct gen9_client *client,
 			  struct gen9_window *window)
 {
-	unsigned long at;
+	unsigned long first;
 	unsigned int i;
 
 	spin_lock(&gpu->window_lock);
-	at = find_addresses(gpu, client, window->pages);
-	if (at < PAGES_END)
-		bitmap_set(gpu->host_used, at, window->pages);
+	first = find_addresses(gpu, client, window->pages);
+	if (first < PAGES_END)
+		bitmap_set(gpu->host_used, first, window->pages);
 	spin_unlock(&gpu->window_lock);
-	if (at >= PAGES_END)
+	if (first >= PAGES_END)
 		return -ENOSPC;
-	window->ggtt = (u32)((host_index(gpu) + at) << GHYVI_PAGE_SHIFT);
+	window->ggtt = (u32)((host_index(gpu) + first) << GHYVI_PAGE_SHIFT);
 	for (i = 0; i < window->pages; i++)
-		gen9_ggtt_set(gpu, host_index(gpu) + at + i,
+		gen9_ggtt_set(gpu, host_index(gpu) + first + i,
 			      gen9_ggtt_entry(window->backing[i].dma));
 	return 0;
 }

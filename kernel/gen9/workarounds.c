@@ -314,11 +314,11 @@ u32 gen9_context_workaround(unsigned int i)
 
 #define LINE_DWORDS (GHYVI_INDIRECT_LINE_BYTES / sizeof(u32))
 
-static unsigned int pad_to_line(u32 *commands, unsigned int at)
+static unsigned int pad_to_line(u32 *commands, unsigned int count)
 {
-	while (at % LINE_DWORDS)
-		commands[at++] = MI_NOOP;
-	return at / LINE_DWORDS;
+	while (count % LINE_DWORDS)
+		commands[count++] = MI_NOOP;
+	return count / LINE_DWORDS;
 }
 
 static unsigned int pipe_control(u32 *commands, u32 flags, u32 address, u32 value)

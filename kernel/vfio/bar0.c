@@ -60,8 +60,8 @@ vm_fault_t ghyvi_fault_result(struct vm_fault *vmf, vm_fault_t result)
 static vm_fault_t ggtt_fault(struct vm_fault *vmf)
 {
 	struct ghyvi_device *device = vmf->vma->vm_private_data;
-	u64 at = ((u64)vmf->pgoff << PAGE_SHIFT) & GHYVI_REGION_OFFSET_MASK;
-	u64 page = (at - GHYVI_GGTT_OFFSET) >> PAGE_SHIFT;
+	u64 offset = ((u64)vmf->pgoff << PAGE_SHIFT) & GHYVI_REGION_OFFSET_MASK;
+	u64 page = (offset - GHYVI_GGTT_OFFSET) >> PAGE_SHIFT;
 	struct ggtt_fault fault = { .vmf = vmf, .result = VM_FAULT_SIGBUS };
 
 	fault.pfn = vmalloc_to_pfn(ghyvi_vgpu_ggtt_table(device->vgpu) + (page << PAGE_SHIFT));

@@ -52,7 +52,7 @@ DEFINE_SHOW_ATTRIBUTE(config);
 
 /* Any write clears it, as for the error state of i915. */
 static ssize_t error_state_write(struct file *file, const char __user *buffer, size_t bytes,
-				 loff_t *at)
+				 loff_t *pos)
 {
 	const struct seq_file *m = file->private_data;
 	struct ghyvi_device *device = m->private;
@@ -91,11 +91,11 @@ static int screen_open(struct inode *inode, struct file *file)
 	return bytes < 0 ? (int)bytes : 0;
 }
 
-static ssize_t screen_read(struct file *file, char __user *buffer, size_t bytes, loff_t *at)
+static ssize_t screen_read(struct file *file, char __user *buffer, size_t bytes, loff_t *pos)
 {
 	const struct ghyvi_screen_header *header = file->private_data;
 
-	return simple_read_from_buffer(buffer, bytes, at, header,
+	return simple_read_from_buffer(buffer, bytes, pos, header,
 				       sizeof(*header) + (size_t)header->stride * header->height);
 }
 

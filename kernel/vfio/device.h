@@ -127,9 +127,9 @@ static inline struct ghyvi_device *ghyvi_device_of(struct vfio_device *vdev)
 extern const struct vfio_device_ops ghyvi_device_ops;
 
 /* region.c */
-ssize_t ghyvi_region_read(struct vfio_device *vdev, char __user *buffer, size_t bytes, loff_t *at);
+ssize_t ghyvi_region_read(struct vfio_device *vdev, char __user *buffer, size_t bytes, loff_t *pos);
 ssize_t ghyvi_region_write(struct vfio_device *vdev, const char __user *buffer, size_t bytes,
-			   loff_t *at);
+			   loff_t *pos);
 int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
 /*
  * Test whether memory of BAR 0 has other references, while the device is closed. Caller holds

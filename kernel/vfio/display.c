@@ -83,7 +83,7 @@ void *ghyvi_display_memory(struct ghyvi_device *device)
 int ghyvi_display_mmap(struct ghyvi_device *device, struct vm_area_struct *vma, u64 offset)
 {
 	u64 bytes = vma->vm_end - vma->vm_start, whole = ghyvi_display_bytes(device);
-	unsigned long at;
+	unsigned long address;
 	void *memory;
 	int err = 0;
 
@@ -95,8 +95,9 @@ int ghyvi_display_mmap(struct ghyvi_device *device, struct vm_area_struct *vma, 
 	if (!memory)
 		return -ENOMEM;
 	vm_flags_clear(vma, VM_MAYWRITE);
-	for (at = vma->vm_start; at < vma->vm_end && !err; at += PAGE_SIZE, offset += PAGE_SIZE)
-		err = remap_pfn_range(vma, at, vmalloc_to_pfn(memory + offset), PAGE_SIZE,
+	for (address = vma->vm_start; address < vma->vm_end && !err;
+	     address += PAGE_SIZE, offset += PAGE_SIZE)
+		err = remap_pfn_range(vma, address, vmalloc_to_pfn(memory + offset), PAGE_SIZE,
 				      vma->vm_page_prot);
 	return err;
 }

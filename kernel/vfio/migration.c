@@ -39,7 +39,7 @@
  * @checked: writing: the identity was accepted
  * @state: the state of the vGPU; NULL after the transfer
  * @bytes: number of bytes in @state
- * @at: number of bytes that were read
+ * @pos: number of bytes that were read
  */
 struct ghyvi_migration_file {
 	struct file *filp;
@@ -50,7 +50,7 @@ struct ghyvi_migration_file {
 	bool checked;
 	void *state;
 	size_t bytes;
-	size_t at;
+	size_t pos;
 };
 
 static int migration_release(struct inode *inode, struct file *filp)
@@ -75,12 +75,12 @@ static ssize_t read_chunk(struct ghyvi_migration_file *file, void *chunk, size_t
 	ssize_t done;
 
 	mutex_lock(&file->lock);
-	done = min(bytes, file->bytes - file->at);
+	done = min(bytes, file->bytes - file->pos);
 	if (!file->open) {
 		done = -ENODEV;
 	} else if (done) {
-		memcpy(chunk, file->state + file->at, done);
-		file->at += done;
+		memcpy(chunk, file->state + file->pos, done);
+		file->pos += done;
 	} else if (file->more) {
 		done = -ENOMSG;
 	}
@@ -92,17 +92,17 @@ static ssize_t read_chunk(struct ghyvi_migration_file *file, void *chunk, size_t
 static void unread_chunk(struct ghyvi_migration_file *file, size_t bytes)
 {
 	mutex_lock(&file->lock);
-	file->at -= bytes;
+	file->pos -= bytes;
 	mutex_unlock(&file->lock);
 }
 
 /* Returns at most CHUNK_BYTES; 0 is the end, and -ENOMSG the end for now (PRE_COPY). */
-static ssize_t migration_read(struct file *filp, char __user *buffer, size_t bytes, loff_t *at)
+static ssize_t migration_read(struct file *filp, char __user *buffer, size_t bytes, loff_t *pos)
 {
 	void *chunk;
 	ssize_t done;
 
-	if (at)
+	if (pos)
 		return -ESPIPE;
 	bytes = min(bytes, CHUNK_BYTES);
 	chunk = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
@@ -140,14 +140,14 @@ static int write_locked(struct ghyvi_migration_file *file, const void *chunk, si
 }
 
 static ssize_t migration_write(struct file *filp, const char __user *buffer, size_t bytes,
-			       loff_t *at)
+			       loff_t *pos)
 {
 	struct ghyvi_migration_file *file = filp->private_data;
 	size_t done = 0, part;
 	void *chunk;
 	int err = 0;
 
-	if (at)
+	if (pos)
 		return -ESPIPE;
 	chunk = kvmalloc(min(bytes, CHUNK_BYTES), GFP_KERNEL_ACCOUNT);
 	if (!chunk)
@@ -187,7 +187,7 @@ static long migration_ioctl(struct file *filp, unsigned int command, unsigned lo
 	else if (!file->more)
 		err = -EINVAL; /* not in PRE_COPY */
 	info.flags = 0;
-	info.initial_bytes = file->bytes - file->at;
+	info.initial_bytes = file->bytes - file->pos;
 	info.dirty_bytes = 0;
 	mutex_unlock(&file->lock);
 	if (err)

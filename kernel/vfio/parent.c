@@ -74,7 +74,7 @@ unsigned int ghyvi_type_available(struct mdev_type *mdev)
 	return available;
 }
 
-static int describe_engines(u32 engines, char *buffer, int at)
+static int describe_engines(u32 engines, char *buffer, int bytes)
 {
 	const char *separator = "";
 	unsigned int i;
@@ -82,10 +82,10 @@ static int describe_engines(u32 engines, char *buffer, int at)
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		if (!(engines & BIT(i)))
 			continue;
-		at += sysfs_emit_at(buffer, at, "%s%s", separator, ghyvi_engine_name(i));
+		bytes += sysfs_emit_at(buffer, bytes, "%s%s", separator, ghyvi_engine_name(i));
 		separator = "+";
 	}
-	return at;
+	return bytes;
 }
 
 ssize_t ghyvi_type_describe(struct mdev_type *mdev, char *buffer)
@@ -93,12 +93,12 @@ ssize_t ghyvi_type_describe(struct mdev_type *mdev, char *buffer)
 	const struct ghyvi_type *type = ghyvi_type_of(mdev);
 	const struct ghyvi_pgpu *pgpu = ghyvi_pgpu_of(mdev);
 	struct ghyvi_partition partition = { .first = 0, .slices = type_slices(type) };
-	int at;
+	int bytes;
 
-	at = sysfs_emit(buffer, "device=8086:%04x, aperture=%lluM, ggtt=%lluM, engines=",
-			ghyvi_profile_device_id(type->profile),
-			ghyvi_bar2_range(&partition, &pgpu->resources).bytes >> 20,
-			ghyvi_partition_hidden(&partition, &pgpu->resources).bytes >> 20);
-	at = describe_engines(pgpu->resources.engines, buffer, at);
-	return at + sysfs_emit_at(buffer, at, ", fences=0, max_instance=%u\n", type->divisor);
+	bytes = sysfs_emit(buffer, "device=8086:%04x, aperture=%lluM, ggtt=%lluM, engines=",
+			   ghyvi_profile_device_id(type->profile),
+			   ghyvi_bar2_range(&partition, &pgpu->resources).bytes >> 20,
+			   ghyvi_partition_hidden(&partition, &pgpu->resources).bytes >> 20);
+	bytes = describe_engines(pgpu->resources.engines, buffer, bytes);
+	return bytes + sysfs_emit_at(buffer, bytes, ", fences=0, max_instance=%u\n", type->divisor);
 }

@@ -19,9 +19,9 @@
 /* VFIO_REGION_TYPE_PCI_VENDOR_TYPE, without its overflow of an int. */
 #define VENDOR_REGIONS BIT(31)
 
-static u32 region_index(const struct ghyvi_device *device, u64 at)
+static u32 region_index(const struct ghyvi_device *device, u64 pos)
 {
-	u64 upper = at >> GHYVI_REGION_SHIFT;
+	u64 upper = pos >> GHYVI_REGION_SHIFT;
 
 	if (upper == GHYVI_APERTURE_INDEX_FIRST + (u32)device->id)
 		return VFIO_PCI_BAR2_REGION_INDEX;
@@ -178,12 +178,12 @@ static ssize_t clamp_to_region(const struct region *region, u64 offset, size_t b
 }
 
 /* Serves a read or write of userspace, one access of at most 8 bytes at a time. */
-static ssize_t region_rw(struct vfio_device *vdev, char __user *buffer, size_t bytes, loff_t *at,
+static ssize_t region_rw(struct vfio_device *vdev, char __user *buffer, size_t bytes, loff_t *pos,
 			 bool write)
 {
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
-	struct region region = region_of(device, region_index(device, *at));
-	struct access access = { .offset = *at & GHYVI_REGION_OFFSET_MASK, .write = write };
+	struct region region = region_of(device, region_index(device, *pos));
+	struct access access = { .offset = *pos & GHYVI_REGION_OFFSET_MASK, .write = write };
 	ssize_t left = clamp_to_region(&region, access.offset, bytes), done = 0;
 
 	if (left < 0)
@@ -201,19 +201,19 @@ static ssize_t region_rw(struct vfio_device *vdev, char __user *buffer, size_t b
 		left -= access.bytes;
 		cond_resched();
 	}
-	*at += done;
+	*pos += done;
 	return done;
 }
 
-ssize_t ghyvi_region_read(struct vfio_device *vdev, char __user *buffer, size_t bytes, loff_t *at)
+ssize_t ghyvi_region_read(struct vfio_device *vdev, char __user *buffer, size_t bytes, loff_t *pos)
 {
-	return region_rw(vdev, buffer, bytes, at, false);
+	return region_rw(vdev, buffer, bytes, pos, false);
 }
 
 ssize_t ghyvi_region_write(struct vfio_device *vdev, const char __user *buffer, size_t bytes,
-			   loff_t *at)
+			   loff_t *pos)
 {
-	return region_rw(vdev, (char __user *)buffer, bytes, at, true);
+	return region_rw(vdev, (char __user *)buffer, bytes, pos, true);
 }
 
 /* The memory of the page at @offset of BAR 0; NULL: it has none. */
@@ -262,11 +262,12 @@ static bool next_area(struct ghyvi_device *device, u64 offset,
 bool ghyvi_region_is_referenced(struct ghyvi_device *device)
 {
 	void *memory;
-	u64 at;
+	u64 offset;
 
 	lockdep_assert_held(&device->lock);
-	for (at = 0; at < GHYVI_BAR0_BYTES; at += PAGE_SIZE) {
-		memory = bar0_memory(device, at); /* maybe mapped before policy/bar_remap was set */
+	for (offset = 0; offset < GHYVI_BAR0_BYTES; offset += PAGE_SIZE) {
+		/* It may have been mapped before policy/bar_remap was set. */
+		memory = bar0_memory(device, offset);
 		if (memory && page_count(vmalloc_to_page(memory)) > 1)
 			return true;
 	}
@@ -275,30 +276,31 @@ bool ghyvi_region_is_referenced(struct ghyvi_device *device)
 
 static int map_registers(struct ghyvi_device *device, struct vm_area_struct *vma, u64 offset)
 {
-	unsigned long at;
+	unsigned long address;
 	int err = 0;
 
-	for (at = vma->vm_start; at < vma->vm_end && !err; at += PAGE_SIZE, offset += PAGE_SIZE)
-		err = remap_pfn_range(vma, at, vmalloc_to_pfn(bar0_page(device, offset)), PAGE_SIZE,
-				      vma->vm_page_prot);
+	for (address = vma->vm_start; address < vma->vm_end && !err;
+	     address += PAGE_SIZE, offset += PAGE_SIZE)
+		err = remap_pfn_range(vma, address, vmalloc_to_pfn(bar0_page(device, offset)),
+				      PAGE_SIZE, vma->vm_page_prot);
 	return err;
 }
 
 int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 {
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
-	u64 at = (u64)vma->vm_pgoff << PAGE_SHIFT;
-	u64 offset = at & GHYVI_REGION_OFFSET_MASK;
+	u64 pos = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	u64 offset = pos & GHYVI_REGION_OFFSET_MASK;
 	u64 bytes = vma->vm_end - vma->vm_start;
 	struct vfio_region_sparse_mmap_area area;
 
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	if (at - offset == ghyvi_region_offset(device, VFIO_PCI_BAR2_REGION_INDEX))
+	if (pos - offset == ghyvi_region_offset(device, VFIO_PCI_BAR2_REGION_INDEX))
 		return ghyvi_bar2_mmap(device, vma, offset);
-	if (at - offset == ghyvi_region_offset(device, GHYVI_DISPLAY_REGION_INDEX))
+	if (pos - offset == ghyvi_region_offset(device, GHYVI_DISPLAY_REGION_INDEX))
 		return ghyvi_display_mmap(device, vma, offset);
-	if (at - offset != ghyvi_region_offset(device, VFIO_PCI_BAR0_REGION_INDEX))
+	if (pos - offset != ghyvi_region_offset(device, VFIO_PCI_BAR0_REGION_INDEX))
 		return -EINVAL;
 	if (!next_area(device, offset, &area) || area.offset != offset || bytes > area.size)
 		return -EINVAL;
@@ -333,10 +335,10 @@ static int add_sparse_mmap(struct ghyvi_device *device, struct vfio_info_cap *ca
 		.cap.header.version = 1,
 	};
 	u32 n = 0;
-	u64 at = 0;
+	u64 offset = 0;
 
-	while (n < AREAS_MAX && next_area(device, at, &sparse.areas[n])) {
-		at = sparse.areas[n].offset + sparse.areas[n].size;
+	while (n < AREAS_MAX && next_area(device, offset, &sparse.areas[n])) {
+		offset = sparse.areas[n].offset + sparse.areas[n].size;
 		n++;
 	}
 	sparse.cap.nr_areas = n;

@@ -114,13 +114,13 @@ static DEVICE_ATTR_RW(resolution);
 
 static ssize_t edid_read(struct file *filp, struct kobject *kobj,
 			 GHYVI_BIN_ATTRIBUTE_CONST struct bin_attribute *attr, char *buffer,
-			 loff_t at, size_t bytes)
+			 loff_t pos, size_t bytes)
 {
 	struct ghyvi_device *device = dev_get_drvdata(kobj_to_dev(kobj));
 	u8 edid[GHYVI_EDID_BYTES_MAX];
 	size_t size = ghyvi_vgpu_get_edid(device->vgpu, edid);
 
-	return memory_read_from_buffer(buffer, bytes, &at, edid, size);
+	return memory_read_from_buffer(buffer, bytes, &pos, edid, size);
 }
 
 static int set_edid(struct ghyvi_device *device, const char *edid, size_t bytes)
@@ -139,14 +139,14 @@ static int set_edid(struct ghyvi_device *device, const char *edid, size_t bytes)
 
 static ssize_t edid_write(struct file *filp, struct kobject *kobj,
 			  GHYVI_BIN_ATTRIBUTE_CONST struct bin_attribute *attr, char *buffer,
-			  loff_t at, size_t bytes)
+			  loff_t pos, size_t bytes)
 {
 	struct ghyvi_device *device = dev_get_drvdata(kobj_to_dev(kobj));
 	int err;
 
 	mutex_lock(&device->lock);
 	/* A part of an EDID has not the size of one. */
-	err = set_edid(device, buffer, at ? 0 : bytes);
+	err = set_edid(device, buffer, pos ? 0 : bytes);
 	mutex_unlock(&device->lock);
 	return err ?: bytes;
 }

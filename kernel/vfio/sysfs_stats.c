@@ -58,14 +58,15 @@ static ssize_t usage_show(struct device *dev, struct device_attribute *attr, cha
 {
 	struct ghyvi_device *device = dev_get_drvdata(dev);
 	unsigned int i;
-	int at;
+	int bytes;
 
-	at = sysfs_emit(buffer, "drm-driver:\tghyvi\ndrm-pdev:\t%s\ndrm-client-id:\t%d\n",
-			dev_name(device->pgpu->dev), device->id);
+	bytes = sysfs_emit(buffer, "drm-driver:\tghyvi\ndrm-pdev:\t%s\ndrm-client-id:\t%d\n",
+			   dev_name(device->pgpu->dev), device->id);
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		at += sysfs_emit_at(buffer, at, "drm-engine-%s:\t%lld ns\n", usage_names[i],
-				    atomic64_read(&ghyvi_engine_stats(&device->stats, i)->busy_ns));
-	return at;
+		bytes += sysfs_emit_at(
+			buffer, bytes, "drm-engine-%s:\t%lld ns\n", usage_names[i],
+			atomic64_read(&ghyvi_engine_stats(&device->stats, i)->busy_ns));
+	return bytes;
 }
 static DEVICE_ATTR_RO(usage);
 

@@ -50,7 +50,7 @@ struct vgpu_error_state {
 	u64 nr_submissions;
 	struct vgpu_submission submissions[VGPU_SUBMISSIONS];
 	bool with_commands;
-	u64 commands_at;
+	u64 commands_address;
 	unsigned int nr_commands;
 	u32 commands[]; /* 2 * COMMANDS_AROUND, if @with_commands */
 };
@@ -133,7 +133,7 @@ static void copy_commands(struct vgpu_error_state *state, const struct vgpu_work
 		state->nr_commands++;
 		from -= 4;
 	}
-	state->commands_at = address + from;
+	state->commands_address = address + from;
 	memcpy(state->commands, page.dwords + from / 4, 4 * state->nr_commands);
 }
 
@@ -329,8 +329,8 @@ static void show_state(const struct vgpu_error_state *state, struct seq_file *m)
 	if (state->nr_commands)
 		seq_puts(m, "\naudited commands\n");
 	for (i = 0; i < state->nr_commands; i++)
-		seq_printf(m, "0x%012llx: 0x%08x\n", (unsigned long long)state->commands_at + 4 * i,
-			   state->commands[i]);
+		seq_printf(m, "0x%012llx: 0x%08x\n",
+			   (unsigned long long)state->commands_address + 4 * i, state->commands[i]);
 }
 
 void ghyvi_vgpu_error_show(struct ghyvi_vgpu *vgpu, struct seq_file *m)

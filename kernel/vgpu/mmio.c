@@ -173,18 +173,18 @@ static void pcode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 #define DISPLAY_RULE(first, last, read, write) { first, last, read, write, true }
 #define PIPE_RULE(offset, read) DISPLAY_RULE(offset, offset, read, vgpu_display_pipe_write)
 
-#define CRC_RULES(at)                                                                              \
-	PIPE_RULE(PIPE_CRC_CTL_A + at, NULL),                                                      \
-	PIPE_RULE(PIPE_CRC_RES_1_A + at, vgpu_display_crc_read)
+#define CRC_RULES(offset)                                                                          \
+	PIPE_RULE(PIPE_CRC_CTL_A + offset, NULL),                                                  \
+	PIPE_RULE(PIPE_CRC_RES_1_A + offset, vgpu_display_crc_read)
 
-#define PIPE_RULES(at)                                                                             \
-	PIPE_RULE(PIPEADSL + at, vgpu_display_pipe_read),                                          \
-	PIPE_RULE(PIPEACONF + at, NULL),                                                           \
-	PIPE_RULE(PIPEA_FRMCOUNT_G4X + at, vgpu_display_pipe_read),                                \
-	PIPE_RULE(CURABASE + at, NULL),                                                            \
-	PIPE_RULE(PLANE_SURF_1_A + at, NULL),                                                      \
-	PIPE_RULE(PLANE_SURF_1_A + PLANE_NEXT_BYTES + at, NULL),                                   \
-	PIPE_RULE(PLANE_SURF_1_A + 2 * PLANE_NEXT_BYTES + at, NULL)
+#define PIPE_RULES(offset)                                                                         \
+	PIPE_RULE(PIPEADSL + offset, vgpu_display_pipe_read),                                      \
+	PIPE_RULE(PIPEACONF + offset, NULL),                                                       \
+	PIPE_RULE(PIPEA_FRMCOUNT_G4X + offset, vgpu_display_pipe_read),                            \
+	PIPE_RULE(CURABASE + offset, NULL),                                                        \
+	PIPE_RULE(PLANE_SURF_1_A + offset, NULL),                                                  \
+	PIPE_RULE(PLANE_SURF_1_A + PLANE_NEXT_BYTES + offset, NULL),                               \
+	PIPE_RULE(PLANE_SURF_1_A + 2 * PLANE_NEXT_BYTES + offset, NULL)
 
 #define PCH_AUX_RULE(offset) DISPLAY_RULE(offset, offset, NULL, vgpu_display_pch_aux_write)
 /* clang-format on */

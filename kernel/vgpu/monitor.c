@@ -47,27 +47,27 @@ u32 ghyvi_vgpu_picture_pixels(const struct ghyvi_vgpu *vgpu)
 }
 
 /* The detailed timing of @mode: 18 bytes. */
-static void put_timing(const struct mode *mode, u8 *at)
+static void put_timing(const struct mode *mode, u8 *timing)
 {
 	u32 clock = (mode->width + HBLANK) * (mode->height + mode->vblank) * REFRESH_HZ /
 		    CLOCK_STEP_HZ * CLOCK_STEP_10KHZ;
 	u32 width_mm = mode->width * 254 / 960, height_mm = mode->height * 254 / 960;
 
-	at[0] = clock;
-	at[1] = clock >> 8;
-	at[2] = (u8)mode->width;
-	at[3] = HBLANK;
-	at[4] = mode->width >> 8 << 4;
-	at[5] = (u8)mode->height;
-	at[6] = mode->vblank;
-	at[7] = mode->height >> 8 << 4;
-	at[8] = HSYNC_OFFSET;
-	at[9] = HSYNC;
-	at[10] = VSYNC_OFFSET << 4 | mode->vsync;
-	at[12] = width_mm;
-	at[13] = height_mm;
-	at[14] = width_mm >> 8 << 4 | height_mm >> 8;
-	at[17] = 0x1a; /* digital separate sync, horizontal positive */
+	timing[0] = clock;
+	timing[1] = clock >> 8;
+	timing[2] = (u8)mode->width;
+	timing[3] = HBLANK;
+	timing[4] = mode->width >> 8 << 4;
+	timing[5] = (u8)mode->height;
+	timing[6] = mode->vblank;
+	timing[7] = mode->height >> 8 << 4;
+	timing[8] = HSYNC_OFFSET;
+	timing[9] = HSYNC;
+	timing[10] = VSYNC_OFFSET << 4 | mode->vsync;
+	timing[12] = width_mm;
+	timing[13] = height_mm;
+	timing[14] = width_mm >> 8 << 4 | height_mm >> 8;
+	timing[17] = 0x1a; /* digital separate sync, horizontal positive */
 }
 
 static u8 sum_of(const u8 *bytes, unsigned int count)
@@ -123,28 +123,28 @@ static void make_edid(unsigned int resolution, u8 *edid)
 const char *vgpu_monitor_check_edid(const u8 *edid, size_t bytes)
 {
 	static const u8 header[] = { 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00 };
-	size_t at;
+	size_t offset;
 
 	if (bytes != GHYVI_EDID_BYTES && bytes != GHYVI_EDID_BYTES_MAX)
 		return "the size is neither 128 nor 256 bytes";
 	if (memcmp(edid, header, sizeof(header)))
 		return "it does not begin with the header of an EDID";
-	for (at = 0; at < bytes; at += GHYVI_EDID_BYTES)
-		if (sum_of(edid + at, GHYVI_EDID_BYTES))
+	for (offset = 0; offset < bytes; offset += GHYVI_EDID_BYTES)
+		if (sum_of(edid + offset, GHYVI_EDID_BYTES))
 			return "the checksum of a block is wrong";
 	if (edid[EDID_EXTENSIONS] != bytes / GHYVI_EDID_BYTES - 1)
 		return "it has another number of extensions than it says";
 	return NULL;
 }
 
-/* The number of pixels of the largest of the detailed timings from @at on. */
-static u32 largest_timing(const u8 *at, const u8 *end, u32 pixels)
+/* The number of pixels of the largest of the detailed timings from @timing on. */
+static u32 largest_timing(const u8 *timing, const u8 *end, u32 pixels)
 {
 	/* A pixel clock of 0: this is another descriptor, or padding. */
-	for (; at + EDID_TIMING_BYTES <= end; at += EDID_TIMING_BYTES)
-		if (at[0] | at[1])
-			pixels = max(pixels, ((u32)at[2] | (at[4] & 0xf0) << 4) *
-						     ((u32)at[5] | (at[7] & 0xf0) << 4));
+	for (; timing + EDID_TIMING_BYTES <= end; timing += EDID_TIMING_BYTES)
+		if (timing[0] | timing[1])
+			pixels = max(pixels, ((u32)timing[2] | (timing[4] & 0xf0) << 4) *
+						     ((u32)timing[5] | (timing[7] & 0xf0) << 4));
 	return pixels;
 }
 
@@ -210,7 +210,7 @@ void vgpu_monitor_plug(struct vgpu_monitor *monitor)
 {
 	memset(monitor->link, 0, sizeof(monitor->link));
 	monitor->power = DP_SET_POWER_D0;
-	monitor->edid_at = 0;
+	monitor->edid_offset = 0;
 }
 
 void vgpu_monitor_reset(struct vgpu_display *display)
@@ -266,7 +266,7 @@ static void dpcd_write(struct vgpu_monitor *monitor, u32 address, u8 value)
 
 static u8 edid_next(struct vgpu_monitor *monitor)
 {
-	return monitor->edid[monitor->edid_at++ % monitor->edid_bytes];
+	return monitor->edid[monitor->edid_offset++ % monitor->edid_bytes];
 }
 
 unsigned int vgpu_monitor_transfer(struct vgpu_monitor *monitor, const u8 *message,
@@ -296,7 +296,7 @@ unsigned int vgpu_monitor_transfer(struct vgpu_monitor *monitor, const u8 *messa
 		else if (read)
 			reply[1 + i] = edid_next(monitor);
 		else if (address == I2C_EDID)
-			monitor->edid_at = value;
+			monitor->edid_offset = value;
 	}
 	return read ? 1 + count : 1;
 }

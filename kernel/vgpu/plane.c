@@ -320,15 +320,16 @@ static void draw_tiles(struct reader *reader, const struct surface *surface, u32
 		       u32 *to, s32 next)
 {
 	u64 tiles = surface->address + (u64)(row / surface->tile_rows) * surface->pitch;
-	u32 at = surface->x * surface->pixel_bytes, i;
-	u32 last = at + (surface->right - surface->left) * surface->pixel_bytes, bytes, first;
+	u32 offset = surface->x * surface->pixel_bytes, i;
+	u32 last = offset + (surface->right - surface->left) * surface->pixel_bytes, bytes, first;
 	const u8 *page;
 
 	row %= surface->tile_rows;
-	for (; at < last; at += bytes) {
-		first = at % surface->tile_bytes;
-		bytes = min(last - at, surface->tile_bytes - first);
-		page = read_page(reader, tiles + (u64)(at / surface->tile_bytes) * GHYVI_PAGE_BYTES,
+	for (; offset < last; offset += bytes) {
+		first = offset % surface->tile_bytes;
+		bytes = min(last - offset, surface->tile_bytes - first);
+		page = read_page(reader,
+				 tiles + (u64)(offset / surface->tile_bytes) * GHYVI_PAGE_BYTES,
 				 GHYVI_PAGE_BYTES);
 		for (i = 0; i < count; i++)
 			draw_tile_row(surface, page, row + i, first, first + bytes,

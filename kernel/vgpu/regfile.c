@@ -123,7 +123,7 @@ void vgpu_show_clock(struct ghyvi_vgpu *vgpu)
 {
 	unsigned int i;
 	u64 ticks;
-	u32 at;
+	u32 offset;
 
 	lockdep_assert_held(&vgpu->irq_lock);
 	if (!vgpu->remap)
@@ -131,10 +131,10 @@ void vgpu_show_clock(struct ghyvi_vgpu *vgpu)
 	WRITE_ONCE(vgpu->clock_used, true);
 	ticks = vgpu_timestamp(vgpu); /* under the lock, so that the registers never go backwards */
 	for (i = 0; i < GHYVI_ENGINES; i++) {
-		at = vgpu->engines[i].base + RING_TIMESTAMP;
-		WRITE_ONCE(vgpu->registers[at / 4], lower_32_bits(ticks));
-		WRITE_ONCE(vgpu->registers[at / 4 + 1], upper_32_bits(ticks));
-		show_clock(vgpu, at);
+		offset = vgpu->engines[i].base + RING_TIMESTAMP;
+		WRITE_ONCE(vgpu->registers[offset / 4], lower_32_bits(ticks));
+		WRITE_ONCE(vgpu->registers[offset / 4 + 1], upper_32_bits(ticks));
+		show_clock(vgpu, offset);
 	}
 }
 

@@ -19,7 +19,7 @@ void vgpu_display_save(struct ghyvi_vgpu *vgpu, struct state_writer *writer)
 	memcpy(state.edid, monitor->edid, sizeof(state.edid));
 	memcpy(state.link, monitor->link, sizeof(state.link));
 	state.power = monitor->power;
-	state.edid_at = monitor->edid_at;
+	state.edid_offset = monitor->edid_offset;
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	state.phase_ns = display->phase_ns;
 	state.frame = display->frame;
@@ -44,7 +44,7 @@ int vgpu_display_load(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
 	display->monitor.edid_bytes = sizeof(state->edid);
 	memcpy(display->monitor.link, state->link, sizeof(state->link));
 	display->monitor.power = state->power;
-	display->monitor.edid_at = state->edid_at;
+	display->monitor.edid_offset = state->edid_offset;
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	display->frame = state->frame;
 	display->flip = state->flip;

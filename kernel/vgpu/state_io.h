@@ -148,7 +148,7 @@ struct state_display {
 	u32 frame;
 	u8 flip;
 	u8 power;
-	u8 edid_at;
+	u8 edid_offset;
 	u8 reserved;
 	u8 link[16];
 	u8 edid[128];
@@ -166,14 +166,14 @@ struct state_writer {
 /* Returns the next @bytes bytes of the stream, or NULL if there is no room. */
 static inline void *state_reserve(struct state_writer *writer, size_t bytes)
 {
-	void *at = writer->to ? writer->to + writer->bytes : NULL;
+	void *to = writer->to ? writer->to + writer->bytes : NULL;
 
 	if (writer->full || bytes > writer->size - writer->bytes) {
 		writer->full = true;
 		return NULL;
 	}
 	writer->bytes += bytes;
-	return at;
+	return to;
 }
 
 static inline void state_put(struct state_writer *writer, const void *from, size_t bytes)
@@ -217,13 +217,13 @@ struct state_reader {
 /* Returns the next @bytes bytes, or NULL if there are not so many. */
 static inline const void *state_take(struct state_reader *reader, size_t bytes)
 {
-	const void *at = reader->from;
+	const void *from = reader->from;
 
 	if (bytes > reader->left)
 		return NULL;
 	reader->from += bytes;
 	reader->left -= bytes;
-	return at;
+	return from;
 }
 
 /*

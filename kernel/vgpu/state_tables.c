@@ -21,22 +21,22 @@ static bool page_is_zero(const u64 *page)
 
 void vgpu_table_clear(u64 *table, u32 words)
 {
-	u32 at, i;
+	u32 first, i;
 
-	for (at = 0; at < words; at += PAGE_WORDS) {
-		if (page_is_zero(table + at))
+	for (first = 0; first < words; first += PAGE_WORDS) {
+		if (page_is_zero(table + first))
 			continue;
 		for (i = 0; i < PAGE_WORDS; i++)
-			WRITE_ONCE(table[at + i], 0);
+			WRITE_ONCE(table[first + i], 0);
 	}
 }
 
 /* The guest may write to the table at any time, so each word is read once here. */
-static u32 count_repeats(const u64 *table, u32 at, u32 words, u64 value)
+static u32 count_repeats(const u64 *table, u32 first, u32 words, u64 value)
 {
 	u32 count = 1;
 
-	while (at + count < words && READ_ONCE(table[at + count]) == value)
+	while (first + count < words && READ_ONCE(table[first + count]) == value)
 		count++;
 	return count;
 }
@@ -51,23 +51,23 @@ static void put_run(struct state_writer *writer, u32 first, u32 count)
 void vgpu_table_save(struct state_writer *writer, const u64 *table, u32 words)
 {
 	size_t literal = 0; /* offset of the header of the last run, if words can be added to it */
-	u32 at, count;
+	u32 first, count;
 	u64 value;
 
-	for (at = 0; at < words; at += count) {
-		if (!(at % PAGE_WORDS) && page_is_zero(table + at)) {
+	for (first = 0; first < words; first += count) {
+		if (!(first % PAGE_WORDS) && page_is_zero(table + first)) {
 			literal = 0;
 			count = PAGE_WORDS;
 			cond_resched();
 			continue;
 		}
-		value = READ_ONCE(table[at]);
-		count = count_repeats(table, at, value ? words : (at | (PAGE_WORDS - 1)) + 1,
+		value = READ_ONCE(table[first]);
+		count = count_repeats(table, first, value ? words : (first | (PAGE_WORDS - 1)) + 1,
 				      value);
 		if (value && count < REPEAT_MIN) {
 			if (!literal) {
 				literal = writer->bytes;
-				put_run(writer, at, 0);
+				put_run(writer, first, 0);
 			}
 			state_put(writer, &value, sizeof(value));
 			if (writer->to && !writer->full)
@@ -77,7 +77,7 @@ void vgpu_table_save(struct state_writer *writer, const u64 *table, u32 words)
 		}
 		literal = 0;
 		if (value) {
-			put_run(writer, at, count | STATE_REPEAT);
+			put_run(writer, first, count | STATE_REPEAT);
 			state_put(writer, &value, sizeof(value));
 		}
 		cond_resched();
@@ -88,19 +88,19 @@ int vgpu_table_load(struct state_reader *reader, u64 *table, u32 words)
 {
 	const struct state_run *run;
 	const u64 *values;
-	u32 at = 0, count, i;
+	u32 next = 0, count, i;
 
 	while ((run = state_take(reader, sizeof(*run)))) {
 		bool repeat = run->count & STATE_REPEAT;
 
 		count = run->count & ~STATE_REPEAT;
 		values = state_take(reader, (repeat ? 1 : (size_t)count) * sizeof(*values));
-		if (!count || !values || run->first < at || run->first > words ||
+		if (!count || !values || run->first < next || run->first > words ||
 		    count > words - run->first)
 			return -EINVAL;
 		for (i = 0; i < count; i++)
 			WRITE_ONCE(table[run->first + i], values[repeat ? 0 : i]);
-		at = run->first + count;
+		next = run->first + count;
 	}
 	return reader->left ? -EINVAL : 0;
 }

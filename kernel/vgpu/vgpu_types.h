@@ -175,7 +175,7 @@ struct vgpu_fault {
 struct vgpu_monitor {
 	u8 edid[GHYVI_EDID_BYTES_MAX]; /* its EDID */
 	u16 edid_bytes; /* size of @edid, a multiple of GHYVI_EDID_BYTES; not 0 */
-	u8 edid_at; /* offset of the byte of it that is read next, modulo @edid_bytes */
+	u8 edid_offset; /* offset of the byte of it that is read next, modulo @edid_bytes */
 	u8 link[16]; /* DPCD 0x100 to 0x10f, which the guest sets when it trains the link */
 	u8 power; /* DPCD 0x600 */
 };
