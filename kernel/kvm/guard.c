@@ -112,6 +112,17 @@ static void remember_range(struct ghyvi_unmap_call *call, u64 gfn, u64 count)
 	call->nr_ranges++;
 }
 
+static void call_returned(struct ghyvi_unmap_call *call)
+{
+	write_lock(&guards_lock);
+	hash_del(&call->by_task);
+	hash_del(&call->by_process);
+	list_del(&call->node);
+	WRITE_ONCE(nr_calls, nr_calls - 1);
+	write_unlock(&guards_lock);
+	kfree(call);
+}
+
 /*
  * Only the thread itself adds and removes its call, so the call cannot appear between the two
  * critical sections.
@@ -129,6 +140,7 @@ static struct ghyvi_unmap_call *begin_call(const void *task, const void *process
 	call = ghyvi_unmap_call_alloc();
 	call->task = task;
 	call->process = process;
+	call->returned = call_returned;
 	write_lock(&guards_lock);
 	call->began = ++moments;
 	hash_add(calls_by_task, &call->by_task, (unsigned long)task);
@@ -170,17 +182,6 @@ bool ghyvi_guard_may_give_up(const void *task)
 		call->given_up++;
 	write_unlock(&guards_lock);
 	return may;
-}
-
-void ghyvi_guard_returned(struct ghyvi_unmap_call *call)
-{
-	write_lock(&guards_lock);
-	hash_del(&call->by_task);
-	hash_del(&call->by_process);
-	list_del(&call->node);
-	WRITE_ONCE(nr_calls, nr_calls - 1);
-	write_unlock(&guards_lock);
-	kfree(call);
 }
 
 static bool call_unmaps(const struct ghyvi_unmap_call *call, u64 gfn)

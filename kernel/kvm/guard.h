@@ -52,6 +52,8 @@ struct ghyvi_unmap_call {
 	bool all; /* there were more ranges than fit; pins of any page are refused */
 	bool foreign; /* a notified vGPU's VM belongs to another process */
 	unsigned int given_up;
+	/* removes and frees it, when it has returned */
+	void (*returned)(struct ghyvi_unmap_call *call);
 	void *returning; /* of kernel/kvm/unmap_call.c */
 };
 
@@ -81,8 +83,6 @@ bool ghyvi_guard_unmap(struct ghyvi_guard *guard, const void *task, const void *
  * GHYVI_UNMAP_GIVE_UPS_MAX per system call.
  */
 bool ghyvi_guard_may_give_up(const void *task);
-/* Remove and free a system call that has returned. */
-void ghyvi_guard_returned(struct ghyvi_unmap_call *call);
 
 /*
  * Test whether a vGPU may pin a page now: not while it is closed, or while a system call that may
@@ -99,7 +99,7 @@ bool ghyvi_guard_may_pin(struct ghyvi_guard *guard, u64 gfn);
 struct ghyvi_unmap_call *ghyvi_unmap_call_alloc(void);
 
 /*
- * Have ghyvi_guard_returned() called when the system call has returned. @call: what
+ * Have @returned of @call called when the system call has returned. @call: what
  * ghyvi_unmap_call_alloc() returned to the same thread. The guard can find it already: it may be
  * gone when this function returns. May sleep.
  */

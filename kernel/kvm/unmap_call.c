@@ -22,7 +22,9 @@
 
 static int release_unmap_call(struct inode *inode, struct file *file)
 {
-	ghyvi_guard_returned(file->private_data);
+	struct ghyvi_unmap_call *call = file->private_data;
+
+	call->returned(call);
 	return 0;
 }
 

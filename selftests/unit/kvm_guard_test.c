@@ -72,6 +72,11 @@ void ghyvi_unmap_call_arm(struct ghyvi_unmap_call *call)
 	ASSERT(call->task && call->by_task.pprev && (call->nr_ranges || call->all));
 }
 
+static void call_returned(struct ghyvi_unmap_call *call)
+{
+	call->returned(call);
+}
+
 static struct mapping *mapping_of(u64 gfn)
 {
 	u32 i;
@@ -185,7 +190,7 @@ static void type1_unmap(struct thread *thread, u64 gfn, u64 count)
 	type1.asks_max = max(type1.asks_max, asks);
 	pthread_mutex_unlock(&type1.iommu);
 	while (thread->nr_calls)
-		ghyvi_guard_returned(thread->calls[--thread->nr_calls]);
+		call_returned(thread->calls[--thread->nr_calls]);
 	running = caller;
 }
 
@@ -262,7 +267,7 @@ static void pins_of_the_range_are_refused_until_the_call_returns(void **state)
 	assert_false(pin(&type1.devices[0], 3));
 	assert_false(pin(&type1.devices[0], RANGE - 1));
 	assert_true(pin(&type1.devices[0], RANGE));
-	ghyvi_guard_returned(caller->calls[--caller->nr_calls]);
+	call_returned(caller->calls[--caller->nr_calls]);
 	assert_true(pin(&type1.devices[0], 3));
 }
 
@@ -280,7 +285,7 @@ static void a_call_with_many_ranges_refuses_all_memory(void **state)
 	assert_true(pin(&type1.devices[0], PAGES - 1));
 	ghyvi_guard_unmap(&type1.devices[0].guard, &vcpu, process, i, 1);
 	assert_false(pin(&type1.devices[0], PAGES - 2));
-	ghyvi_guard_returned(vcpu.calls[--vcpu.nr_calls]);
+	call_returned(vcpu.calls[--vcpu.nr_calls]);
 	assert_true(pin(&type1.devices[0], PAGES - 2));
 }
 
@@ -444,7 +449,7 @@ static void a_foreign_process_is_reported_once(void **state)
 	running = &vcpu;
 	for (i = 0; i < 3; i++)
 		assert_int_equal(ghyvi_guard_unmap(guard, &vcpu, process, i, 1), i > 0);
-	ghyvi_guard_returned(vcpu.calls[--vcpu.nr_calls]);
+	call_returned(vcpu.calls[--vcpu.nr_calls]);
 }
 
 static void pins_of_another_vm_are_not_refused(void **state)
@@ -457,7 +462,7 @@ static void pins_of_another_vm_are_not_refused(void **state)
 	assert_true(pin(&type1.devices[1], 1)); /* its first */
 	assert_true(pin(&type1.devices[1], 2));
 	assert_false(pin(&type1.devices[0], 3));
-	ghyvi_guard_returned(vcpu.calls[--vcpu.nr_calls]);
+	call_returned(vcpu.calls[--vcpu.nr_calls]);
 }
 
 static void a_later_call_hides_no_earlier_one_of_a_foreign_process(void **state)
@@ -473,9 +478,9 @@ static void a_later_call_hides_no_earlier_one_of_a_foreign_process(void **state)
 	running = &another;
 	ghyvi_guard_unmap(&type1.devices[0].guard, &another, process, 0, RANGE);
 	assert_false(pin(&type1.devices[2], 0));
-	ghyvi_guard_returned(vcpu.calls[--vcpu.nr_calls]);
+	call_returned(vcpu.calls[--vcpu.nr_calls]);
 	assert_true(pin(&type1.devices[2], 0));
-	ghyvi_guard_returned(another.calls[--another.nr_calls]);
+	call_returned(another.calls[--another.nr_calls]);
 }
 
 static void give_ups_are_counted_over_all_vgpus_of_a_call(void **state)
@@ -491,7 +496,7 @@ static void give_ups_are_counted_over_all_vgpus_of_a_call(void **state)
 			given_up += ghyvi_guard_may_give_up(&vcpu);
 		}
 		assert_int_equal(given_up, GHYVI_UNMAP_GIVE_UPS_MAX);
-		ghyvi_guard_returned(vcpu.calls[--vcpu.nr_calls]);
+		call_returned(vcpu.calls[--vcpu.nr_calls]);
 	}
 }
 
@@ -552,7 +557,7 @@ static void crowd_end(void)
 	crowd_protect(PROT_READ | PROT_WRITE);
 	sigaction(SIGSEGV, &crowd.fault, NULL);
 	for (i = 0; i < CROWD; i++)
-		ghyvi_guard_returned(crowd.threads[i].calls[0]);
+		call_returned(crowd.threads[i].calls[0]);
 }
 
 static void a_pin_visits_no_calls_of_another_process(void **state)
@@ -578,7 +583,7 @@ static void a_pin_visits_no_calls_of_another_process(void **state)
 	in_range = pin(&type1.devices[1], 2);
 	elsewhere &= pin(&type1.devices[1], RANGE);
 	visits[2] = crowd.visits;
-	ghyvi_guard_returned(vcpu.calls[--vcpu.nr_calls]);
+	call_returned(vcpu.calls[--vcpu.nr_calls]);
 	returned = pin(&type1.devices[1], 2);
 	crowd_end();
 	assert_true(elsewhere);
