@@ -105,7 +105,7 @@ struct ghyvi_pin {
 	 * On gtt->idle_pins while it has no references. A pin that is used again stays on the list
 	 * until ghyvi_pins_trim() reaches it.
 	 */
-	struct list_head idle;
+	struct list_head lru_node;
 	struct list_head mapped; /* on gtt->mapped_pins while mapped for nested jobs (map_guest) */
 };
 
@@ -123,9 +123,10 @@ struct ghyvi_pin_block {
 	u64 tables; /* pages that are also in gtt->tables */
 	u64 idle; /* pages without references: one per shadow entry, plus one while mapped */
 	u64 shared; /* pages with several references */
-	u64 listed; /* pages whose pin is on gtt->idle_pins */
-	u64 again; /* of these, pages that were used and became idle again since they were added */
-	u32 more[GHYVI_PIN_BLOCK]; /* references beyond the first, 0 unless @shared */
+	u64 on_lru; /* pages whose pin is on gtt->idle_pins */
+	/* of these, pages that were used and became idle again since they were added */
+	u64 second_chance;
+	u32 extra_refs[GHYVI_PIN_BLOCK]; /* references beyond the first, 0 unless @shared */
 	dma_addr_t dma[GHYVI_PIN_BLOCK]; /* what shadow entries hold */
 	struct ghyvi_pin pins[GHYVI_PIN_BLOCK];
 };

@@ -191,7 +191,7 @@ static inline struct ghyvi_pin *ghyvi_pin_hold(struct ghyvi_gtt *gtt, struct ghy
 		gtt->nr_idle_pins--;
 	} else {
 		block->shared |= bit;
-		block->more[pin->slot]++;
+		block->extra_refs[pin->slot]++;
 	}
 	return pin;
 }

@@ -7,11 +7,11 @@
  *
  * A block is the pins of 64 neighbouring pages. Its seven masks say what state each page is in:
  *
- *	pinned idle shared  references       on the list of idle pins (@listed)
- *	0      -    -       no pin           no
- *	1      1    0       none             yes; @again: became idle again since it was added
- *	1      0    0       one              yes if it was idle before and was not trimmed since
- *	1      0    1       1 + more[slot]   as with one
+ *	pinned idle shared  references      on the list of idle pins (@on_lru)
+ *	0      -    -       no pin          no
+ *	1      1    0       none            yes; @second_chance: idle again since it was added
+ *	1      0    0       one             yes if it was idle before and was not trimmed since
+ *	1      0    1       1 + extra_refs  as with one
  *
  * @tables, beside these: the guest page is a table page, too, so entries do not map it any more.
  *
@@ -93,8 +93,8 @@ static void pin_free(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	u64 bit = BIT_ULL(pin->slot);
 
-	list_del(&pin->idle);
-	block->listed &= ~bit;
+	list_del(&pin->lru_node);
+	block->on_lru &= ~bit;
 	block->idle &= ~bit;
 	gtt->nr_idle_pins--;
 	ghyvi_dirty_unpin(gtt, pin);
@@ -163,7 +163,7 @@ struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_gtt *gtt, u64 gfn,
 	pin = &block->pins[slot];
 	pin->hpa = hpa;
 	pin->slot = slot;
-	INIT_LIST_HEAD(&pin->idle);
+	INIT_LIST_HEAD(&pin->lru_node);
 	INIT_LIST_HEAD(&pin->mapped);
 	atomic64_inc(&p->stats->pinned_pages_now);
 	return pin;
@@ -220,7 +220,7 @@ static void refs_add(struct ghyvi_pin_block *block, u64 pages, unsigned int coun
 {
 	block->shared |= pages;
 	for (; pages; pages &= pages - 1)
-		block->more[__ffs(pages)] += count;
+		block->extra_refs[__ffs(pages)] += count;
 }
 
 /* The reverse of refs_add(). */
@@ -230,8 +230,8 @@ static void refs_sub(struct ghyvi_pin_block *block, u64 pages, unsigned int coun
 
 	for (; pages; pages &= pages - 1) {
 		slot = __ffs(pages);
-		block->more[slot] -= count;
-		if (!block->more[slot])
+		block->extra_refs[slot] -= count;
+		if (!block->extra_refs[slot])
 			block->shared &= ~BIT_ULL(slot);
 	}
 }
@@ -254,14 +254,14 @@ const dma_addr_t *ghyvi_pins_hold(struct ghyvi_gtt *gtt, const struct ghyvi_pin_
 /* @idle: pages of @block that have lost their last reference. */
 static void pins_idle(struct ghyvi_gtt *gtt, struct ghyvi_pin_block *block, u64 idle)
 {
-	u64 new = idle & ~block->listed;
+	u64 new = idle & ~block->on_lru;
 
 	block->idle |= idle;
 	gtt->nr_idle_pins += hweight64(idle);
-	block->again |= idle & block->listed;
-	block->listed |= new;
+	block->second_chance |= idle & block->on_lru;
+	block->on_lru |= new;
 	for (; new; new &= new - 1)
-		list_add_tail(&block->pins[__ffs(new)].idle, &gtt->idle_pins);
+		list_add_tail(&block->pins[__ffs(new)].lru_node, &gtt->idle_pins);
 }
 
 void ghyvi_pins_put(struct ghyvi_gtt *gtt, const struct ghyvi_pin_run *run)
@@ -341,20 +341,20 @@ void ghyvi_pages_put(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count)
  */
 static void trim_oldest(struct ghyvi_gtt *gtt)
 {
-	struct ghyvi_pin *pin = list_first_entry(&gtt->idle_pins, struct ghyvi_pin, idle);
+	struct ghyvi_pin *pin = list_first_entry(&gtt->idle_pins, struct ghyvi_pin, lru_node);
 	struct ghyvi_pin_block *block = ghyvi_pin_block_of(pin);
 	u64 bit = BIT_ULL(pin->slot);
 
 	if (!(block->idle & bit)) {
-		list_del_init(&pin->idle);
-		block->listed &= ~bit;
-	} else if (block->again & bit) {
-		list_move_tail(&pin->idle, &gtt->idle_pins);
+		list_del_init(&pin->lru_node);
+		block->on_lru &= ~bit;
+	} else if (block->second_chance & bit) {
+		list_move_tail(&pin->lru_node, &gtt->idle_pins);
 	} else {
 		pin_free(gtt, pin);
 		return;
 	}
-	block->again &= ~bit;
+	block->second_chance &= ~bit;
 }
 
 void ghyvi_pins_trim(struct ghyvi_gtt *gtt, u32 keep)

@@ -137,8 +137,8 @@ static void any_block(void)
 	block.tables = nondet_u64();
 	block.idle = nondet_u64() & block.pinned;
 	block.shared = nondet_u64() & block.pinned & ~block.idle;
-	block.listed = (nondet_u64() & block.pinned) | block.idle;
-	block.again = nondet_u64() & block.listed;
+	block.on_lru = (nondet_u64() & block.pinned) | block.idle;
+	block.second_chance = nondet_u64() & block.on_lru;
 }
 
 /* A page is pinned and mapped once if it has got a pin, and not at all if not. */
@@ -177,7 +177,7 @@ static u64 references(unsigned int slot)
 
 	if (!(block.pinned & bit) || block.idle & bit)
 		return 0;
-	return 1 + (u64)(block.shared & bit ? block.more[slot] : 0);
+	return 1 + (u64)(block.shared & bit ? block.extra_refs[slot] : 0);
 }
 
 /* Only a page without references is released, and the pGPU unmaps it before it is unpinned. */
@@ -191,10 +191,10 @@ void trim(void)
 	page_gfn = block.number * GHYVI_PIN_BLOCK + slot;
 	page_dma = block.dma[slot] = nondet_u64();
 	block.pins[slot].slot = slot;
-	block.more[slot] = nondet_u32();
-	assume(block.listed & bit);
+	block.extra_refs[slot] = nondet_u32();
+	assume(block.on_lru & bit);
 	gtt.nr_idle_pins = nondet_u32();
-	gtt.idle_pins.next = &block.pins[slot].idle;
+	gtt.idle_pins.next = &block.pins[slot].lru_node;
 	pinned = mapped = 1;
 	before = references(slot);
 	others = block.pinned & ~bit;
@@ -203,5 +203,5 @@ void trim(void)
 	prove(pinned || !before);
 	prove(!pinned || references(slot) == before);
 	prove((block.pinned & ~bit) == others && !block_freed == !!block.pinned);
-	prove(!(block.idle & bit) || block.listed & bit);
+	prove(!(block.idle & bit) || block.on_lru & bit);
 }

@@ -26,7 +26,7 @@ struct ghyvi_pin_block *contract_ghyvi_pin_block(struct ghyvi_gtt *any, u64 numb
 void contract_refs_add(struct ghyvi_pin_block *any, u64 pages, unsigned int count)
 {
 	if (pages & bit)
-		block.more[page] += count;
+		block.extra_refs[page] += count;
 	block.shared |= pages;
 }
 
@@ -36,9 +36,9 @@ void contract_refs_sub(struct ghyvi_pin_block *any, u64 pages, unsigned int coun
 	u64 single = nondet_u64() & pages & ~bit;
 
 	if (pages & bit) {
-		prove(block.shared & bit && block.more[page] >= count);
-		block.more[page] -= count;
-		single |= block.more[page] ? 0 : bit;
+		prove(block.shared & bit && block.extra_refs[page] >= count);
+		block.extra_refs[page] -= count;
+		single |= block.extra_refs[page] ? 0 : bit;
 	}
 	block.shared &= ~single;
 }
@@ -46,7 +46,7 @@ void contract_refs_sub(struct ghyvi_pin_block *any, u64 pages, unsigned int coun
 void contract_pins_idle(struct ghyvi_gtt *any, struct ghyvi_pin_block *of, u64 idle)
 {
 	block.idle |= idle;
-	block.listed |= idle;
+	block.on_lru |= idle;
 }
 
 /* As the comment at the head of pins.c counts them. */
@@ -54,7 +54,7 @@ static u64 references(void)
 {
 	if (!(block.pinned & bit) || block.idle & bit)
 		return 0;
-	return 1 + (u64)block.more[page];
+	return 1 + (u64)block.extra_refs[page];
 }
 
 /* How many entries of @run map the page. */
@@ -78,18 +78,18 @@ static struct ghyvi_pin_run any_run(void)
 	block.tables = nondet_u64();
 	block.idle = nondet_u64() & block.pinned;
 	block.shared = nondet_u64() & block.pinned & ~block.idle;
-	block.listed = block.idle | (nondet_u64() & block.pinned);
+	block.on_lru = block.idle | (nondet_u64() & block.pinned);
 	page = any_bits(6);
 	bit = BIT_ULL(page);
-	block.more[page] = block.shared & bit ? any_in(1, MORE_MAX) : 0;
+	block.extra_refs[page] = block.shared & bit ? any_in(1, MORE_MAX) : 0;
 	return run;
 }
 
 static void check_state(void)
 {
-	prove(!(block.idle & bit) || (block.pinned & bit && block.listed & bit));
+	prove(!(block.idle & bit) || (block.pinned & bit && block.on_lru & bit));
 	prove(!(block.shared & bit) || (block.pinned & ~block.idle & bit));
-	prove(!(block.shared & bit) == !block.more[page]);
+	prove(!(block.shared & bit) == !block.extra_refs[page]);
 }
 
 /* A run takes one reference for each entry, or none at all if a page is not pinned, or a table. */
