@@ -146,8 +146,8 @@ static void protect_list(struct ghyvi_gtt *gtt, struct list_head *list)
  * Sync the pages on @list, or only those of upper levels. Those that remain relaxed are moved to
  * @done.
  */
-static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list_head *done,
-		      bool only_upper)
+static void sync_relaxed_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list_head *done,
+			      bool only_upper)
 {
 	struct ghyvi_table_page *table;
 	u32 pages = 0, changed = 0;
@@ -185,7 +185,7 @@ static void sync_tree(struct ghyvi_gtt *gtt, struct ghyvi_root *root, bool only_
 
 	if (root->retry && !only_upper)
 		ghyvi_root_fill_top(root);
-	sync_list(gtt, &root->tree.relaxed, &done, only_upper);
+	sync_relaxed_list(gtt, &root->tree.relaxed, &done, only_upper);
 	list_splice_init(&done, &root->tree.relaxed);
 }
 
@@ -201,14 +201,14 @@ static void sync_pass(struct ghyvi_gtt *gtt, struct ghyvi_root *root, bool only_
 	gtt->passes++;
 	if (!only_upper)
 		ghyvi_ggtt_collect(gtt);
-	sync_list(gtt, shared, &done, only_upper);
+	sync_relaxed_list(gtt, shared, &done, only_upper);
 	if (root)
 		sync_tree(gtt, root, only_upper);
 	else
 		list_for_each_entry(root, &gtt->root_lru, lru)
 			sync_tree(gtt, root, only_upper);
 	/* Pages of these trees that have become shared meanwhile. */
-	sync_list(gtt, shared, &done, only_upper);
+	sync_relaxed_list(gtt, shared, &done, only_upper);
 	list_splice_init(&done, shared);
 }
 
@@ -303,7 +303,7 @@ static void retry_refused(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 }
 
 /* Sync one tree. Others are evicted to make room for entries that were refused a table page. */
-static void sync_in_room(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
+static void sync_tree_evicting(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 {
 	u32 refused, passes;
 
@@ -317,7 +317,7 @@ static void sync_in_room(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 }
 
 /* Sync one tree that is about to be used. */
-static void sync_one(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
+static void sync_submission_tree(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 {
 	ghyvi_trees_evict_begin(gtt);
 	/*
@@ -326,9 +326,9 @@ static void sync_one(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 	 */
 	if (refused_of(gtt, root) && ghyvi_trees_can_evict(gtt))
 		retry_refused(gtt, root);
-	sync_in_room(gtt, root);
+	sync_tree_evicting(gtt, root);
 	if (!are_linked(gtt) && drop_unlinked(gtt, false))
-		sync_in_room(gtt, root);
+		sync_tree_evicting(gtt, root);
 	root->used = ++gtt->submissions;
 	root->tree.synced++;
 	root->tree.last_sync = gtt->syncs;
@@ -344,7 +344,7 @@ static void sync_all(struct ghyvi_gtt *gtt)
 	gtt->shared_tree.last_sync = gtt->syncs;
 }
 
-static void sync_lists(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
+static void sync_trees(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 {
 	ghyvi_count(gtt->params.stats, syncs);
 	trace_ghyvi_sync(gtt->params.reporter, root ? root->tree.id : 0);
@@ -355,7 +355,7 @@ static void sync_lists(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 		gtt->deferral.generation = ghyvi_generation(gtt);
 	gtt->syncs++;
 	if (root)
-		sync_one(gtt, root);
+		sync_submission_tree(gtt, root);
 	else
 		sync_all(gtt);
 }
@@ -380,7 +380,7 @@ static void gtt_sync_locked(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 		gtt->rank_in = GHYVI_RANK_INTERVAL;
 	}
 	protect_lists(gtt, root);
-	sync_lists(gtt, root);
+	sync_trees(gtt, root);
 }
 
 void ghyvi_gtt_sync(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
@@ -394,7 +394,7 @@ void ghyvi_gtt_flush(struct ghyvi_gtt *gtt)
 {
 	mutex_lock(&gtt->lock);
 	/* This is no submission: relaxed pages are synced and stay relaxed. */
-	sync_lists(gtt, NULL);
+	sync_trees(gtt, NULL);
 	if (gtt->policy->nested) /* there are no shadow entries whose changes remove pages */
 		ghyvi_aperture_remove_all(gtt);
 	ghyvi_gtt_invalidate(gtt);
