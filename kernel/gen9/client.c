@@ -38,8 +38,8 @@ static bool has_ranges(const struct gen9_part *part, const struct ghyvi_range *g
 	return nr_ggtt == part->nr_ggtt;
 }
 
-static bool overlaps(const struct gen9_part *part, const struct ghyvi_range *ggtt,
-		     unsigned int nr_ggtt)
+static bool part_overlaps(const struct gen9_part *part, const struct ghyvi_range *ggtt,
+			  unsigned int nr_ggtt)
 {
 	unsigned int i, k;
 
@@ -73,7 +73,7 @@ static struct gen9_part *take_unused_part(struct gen9 *gpu, const struct ghyvi_r
 		if (has_ranges(part, ggtt, nr_ggtt)) {
 			list_del_init(&part->node);
 			same = part;
-		} else if (overlaps(part, ggtt, nr_ggtt)) {
+		} else if (part_overlaps(part, ggtt, nr_ggtt)) {
 			list_del(&part->node);
 			fill_part(gpu, part, gpu->scratch[0].dma);
 			part_free(gpu, part);
@@ -239,8 +239,8 @@ u64 gen9_ggtt_read(struct ghyvi_pgpu_client *handle, u64 index)
 /* ---- invalidation ---- */
 
 /* Keep the jobs of the clients away from all engines, or let them return. */
-static void hold(struct gen9 *gpu, struct ghyvi_pgpu_client *const *clients, unsigned int count,
-		 int change)
+static void clients_hold(struct gen9 *gpu, struct ghyvi_pgpu_client *const *clients,
+			 unsigned int count, int change)
 {
 	unsigned int i;
 
@@ -286,8 +286,8 @@ static void recovery_work(struct work_struct *work)
 }
 
 /* The reset of the engine drops its translations, too. */
-static void recover(struct gen9_engine *engine, struct ghyvi_pgpu_client *const *clients,
-		    unsigned int count)
+static void engine_recover(struct gen9_engine *engine, struct ghyvi_pgpu_client *const *clients,
+			   unsigned int count)
 {
 	struct recovery call = { .engine = engine };
 	unsigned int i;
@@ -337,10 +337,10 @@ void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int coun
 	for (i = 0; i < count; i++)
 		limit_rate(gen9_client(clients[i]));
 	gen9_ggtt_flush_sync(gpu);
-	hold(gpu, clients, count, 1);
+	clients_hold(gpu, clients, count, 1);
 	gen9_wait_left(gpu, BIT(GHYVI_ENGINES) - 1, &jobs, READ_ONCE(gen9_preempt_timeout_ms));
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		if (drop_translations(&gpu->engines[i], clients, count))
-			recover(&gpu->engines[i], clients, count);
-	hold(gpu, clients, count, -1);
+			engine_recover(&gpu->engines[i], clients, count);
+	clients_hold(gpu, clients, count, -1);
 }

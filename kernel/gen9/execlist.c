@@ -71,14 +71,14 @@ static struct gen9_context *context_of(const struct ghyvi_job *job)
 	return gen9_context(job->pgpu_context);
 }
 
-static bool contains(struct gen9_context *const *ports, const struct gen9_context *context)
+static bool ports_contain(struct gen9_context *const *ports, const struct gen9_context *context)
 {
 	return ports[0] == context || ports[1] == context;
 }
 
 bool gen9_has_context(const struct gen9_engine *engine, const struct gen9_context *context)
 {
-	return contains(engine->active, context) || contains(engine->pending, context);
+	return ports_contain(engine->active, context) || ports_contain(engine->pending, context);
 }
 
 struct ghyvi_job *gen9_running_job(const struct gen9_engine *engine)
@@ -107,13 +107,13 @@ struct ghyvi_job *gen9_present_job(const struct gen9_engine *engine)
 
 /* ---- submission ---- */
 
-static u64 element(struct gen9_context *context, u32 tail)
+static u64 element_of(struct gen9_context *context, u32 tail)
 {
 	WRITE_ONCE(gen9_state(context)[GHYVI_CTX_RING_TAIL], tail);
 	return context->descriptor;
 }
 
-static void submit(struct gen9_engine *engine, u64 first, u64 second)
+static void elsp_submit(struct gen9_engine *engine, u64 first, u64 second)
 {
 	lockdep_assert_held(&engine->lock);
 	gen9_ggtt_flush(engine->gpu);
@@ -128,7 +128,7 @@ void gen9_submit_kernel(struct gen9_engine *engine, u32 tail)
 {
 	engine->kernel_tail = tail;
 	engine->pending[0] = engine->kernel_context;
-	submit(engine, element(engine->kernel_context, tail) | CTX_DESC_FORCE_RESTORE, 0);
+	elsp_submit(engine, element_of(engine->kernel_context, tail) | CTX_DESC_FORCE_RESTORE, 0);
 }
 
 /* The ring of the kernel context contains NOOPs now: two more take jobs off the engine. */
@@ -157,7 +157,7 @@ static bool may_have_second(const struct gen9_job *job, u32 tail)
 static u64 job_element(struct gen9_engine *engine, struct ghyvi_job *base, bool lite)
 {
 	struct gen9_job *job = gen9_job(base);
-	u32 tail = next_tail(job, contains(engine->active, context_of(base)));
+	u32 tail = next_tail(job, ports_contain(engine->active, context_of(base)));
 
 	if (WARN_ON_ONCE(tail > job->limit)) {
 		tail = job->hw_tail;
@@ -165,7 +165,7 @@ static u64 job_element(struct gen9_engine *engine, struct ghyvi_job *base, bool 
 	}
 	job->hw_tail = tail;
 	set_bit(engine->id, &gen9_client(base->client)->engines);
-	return element(context_of(base), tail) | (lite ? 0 : CTX_DESC_FORCE_RESTORE);
+	return element_of(context_of(base), tail) | (lite ? 0 : CTX_DESC_FORCE_RESTORE);
 }
 
 static void submit_jobs(struct gen9_engine *engine, struct ghyvi_job *base,
@@ -176,11 +176,11 @@ static void submit_jobs(struct gen9_engine *engine, struct ghyvi_job *base,
 	engine->pending[0] = context_of(base);
 	first = job_element(engine, base, engine->active[0] == context_of(base));
 	if (behind && may_have_second(gen9_job(base), gen9_job(base)->hw_tail) &&
-	    !contains(engine->active, context_of(behind))) {
+	    !ports_contain(engine->active, context_of(behind))) {
 		engine->pending[1] = context_of(behind);
 		second = job_element(engine, behind, false);
 	}
-	submit(engine, first, second);
+	elsp_submit(engine, first, second);
 }
 
 static bool must_leave(const struct gen9_engine *engine, const struct ghyvi_job *base)
@@ -215,7 +215,7 @@ static bool must_submit(const struct gen9_engine *engine, struct ghyvi_job *cons
 	return engine->active[1] || may_have_second(job, next_tail(job, true));
 }
 
-static void settle(struct gen9_engine *engine);
+static void jobs_settle(struct gen9_engine *engine);
 
 void gen9_engine_update(struct gen9_engine *engine)
 {
@@ -225,7 +225,7 @@ void gen9_engine_update(struct gen9_engine *engine)
 	/* A reset is in progress, and decides how the job ends that it is for. */
 	if (engine->blocked)
 		return;
-	settle(engine);
+	jobs_settle(engine);
 	if (engine->pending[0])
 		return;
 	running = gen9_running_job(engine);
@@ -357,7 +357,7 @@ static int end_of(const struct gen9_engine *engine, const struct ghyvi_job *base
  * End jobs that have left. Their last events may have no interrupt yet, which would come after they
  * have been given back. The engine may have begun the next job, too, whose events are among those.
  */
-static void settle(struct gen9_engine *engine)
+static void jobs_settle(struct gen9_engine *engine)
 {
 	int status[GEN9_PORTS];
 	unsigned int i;
@@ -383,14 +383,14 @@ static void settle(struct gen9_engine *engine)
 
 /* ---- events ---- */
 
-static void unreliable(struct gen9_engine *engine, const char *what, u64 value)
+static void report_unreliable(struct gen9_engine *engine, const char *what, u64 value)
 {
 	if (__ratelimit(&engine->gpu->unreliable))
 		dev_warn(&engine->gpu->pdev->dev, "%s: %s (0x%llx)\n",
 			 ghyvi_engine_name(engine->id), what, (unsigned long long)value);
 }
 
-static void promoted(struct gen9_engine *engine)
+static void ports_promoted(struct gen9_engine *engine)
 {
 	unsigned int i;
 
@@ -406,9 +406,9 @@ static void csb_event(struct gen9_engine *engine, u32 status)
 		engine->active[0] = status & GEN8_CTX_STATUS_ACTIVE_IDLE ? NULL : engine->active[1];
 		engine->active[1] = NULL;
 	} else if (engine->pending[0]) {
-		promoted(engine);
+		ports_promoted(engine);
 	} else {
-		unreliable(engine, "a status event without a submission", status);
+		report_unreliable(engine, "a status event without a submission", status);
 	}
 	gen9_jobs_account(engine);
 	/* The reset may have been put off because of a job that did not leave. */
@@ -470,7 +470,7 @@ void gen9_deliver_soon(struct gen9_engine *engine, u32 sources)
 }
 
 /* The engine has reported its error after the event @error_event. */
-static void blame(struct gen9_engine *engine)
+static void blame_context(struct gen9_engine *engine)
 {
 	if (!engine->blames || engine->csb_head != engine->error_event)
 		return;
@@ -484,7 +484,7 @@ void gen9_blame_soon(struct gen9_engine *engine)
 	lockdep_assert_held(&engine->lock);
 	engine->blames = true;
 	engine->error_event = last_event(engine);
-	blame(engine);
+	blame_context(engine);
 	gen9_csb_process(engine);
 	if (engine->blames)
 		gen9_watch_soon(engine);
@@ -496,7 +496,7 @@ void gen9_csb_process(struct gen9_engine *engine)
 
 	lockdep_assert_held(&engine->lock);
 	if (write >= GEN8_CSB_ENTRIES) {
-		unreliable(engine, "bad write pointer of the status buffer", write);
+		report_unreliable(engine, "bad write pointer of the status buffer", write);
 		return;
 	}
 	if (write == engine->csb_head)
@@ -512,7 +512,7 @@ void gen9_csb_process(struct gen9_engine *engine)
 		}
 		engine->csb_head = next;
 		csb_event(engine, lower_32_bits(entry));
-		blame(engine);
+		blame_context(engine);
 		deliver_late(engine);
 	}
 	wake_up_all(&engine->left);

@@ -11,7 +11,7 @@
 
 #define IDLE_JIFFIES (HZ / 10 ?: 1)
 
-static void request(struct gen9 *gpu)
+static void frequency_request(struct gen9 *gpu)
 {
 	u32 mhz = gpu->frequencies[gpu->fast];
 
@@ -32,7 +32,7 @@ void gen9_frequency_start(struct gen9 *gpu)
 		gpu->frequency_limits[true] = (cap >> RP0_SHIFT & 0xff) * 50;
 		memcpy(gpu->frequencies, gpu->frequency_limits, sizeof(gpu->frequencies));
 	}
-	request(gpu);
+	frequency_request(gpu);
 	spin_unlock_irqrestore(&gpu->frequency_lock, flags);
 }
 
@@ -60,7 +60,7 @@ void gen9_frequency_update(struct gen9_engine *engine, bool works)
 		mod_delayed_work(gpu->wq, &gpu->frequency_work, IDLE_JIFFIES);
 	} else if (!gpu->fast) {
 		gpu->fast = true;
-		request(gpu);
+		frequency_request(gpu);
 	}
 	spin_unlock_irqrestore(&gpu->frequency_lock, flags);
 }
@@ -73,7 +73,7 @@ void gen9_frequency_work(struct work_struct *work)
 	spin_lock_irqsave(&gpu->frequency_lock, flags);
 	if (!gpu->working && gpu->fast) {
 		gpu->fast = false;
-		request(gpu);
+		frequency_request(gpu);
 	}
 	spin_unlock_irqrestore(&gpu->frequency_lock, flags);
 }
@@ -97,7 +97,7 @@ int gen9_frequency_set(struct gen9 *gpu, bool fast, u32 mhz)
 	} else if (gpu->frequency_limits[false] <= wanted[false] && wanted[false] <= wanted[true] &&
 		   wanted[true] <= gpu->frequency_limits[true]) {
 		WRITE_ONCE(gpu->frequencies[fast], mhz);
-		request(gpu);
+		frequency_request(gpu);
 		err = 0;
 	}
 	spin_unlock_irqrestore(&gpu->frequency_lock, flags);

@@ -399,7 +399,7 @@ static int rewrite_command(const struct stream *stream)
 }
 
 /* Look up the command at @stream->at. Returns -EACCES if no such command can have passed. */
-static int decode(struct stream *stream)
+static int stream_decode(struct stream *stream)
 {
 	enum ghyvi_engine_id id = stream->install->engine->id;
 	const u32 *first = dword_of(stream, 0);
@@ -433,7 +433,7 @@ static int rewrite_page(struct install *install, const struct batch_page *batch)
 		    !test_bit(index, batch->page.starts[1]))
 			continue;
 		stream.pos = batch->page.pos + 4 * index;
-		err = decode(&stream);
+		err = stream_decode(&stream);
 		for (i = 1; i < stream.dwords && !err; i++)
 			if (starts_at(&stream, stream.pos + 4 * i))
 				err = -EACCES;
@@ -463,7 +463,7 @@ static int rewrite_ring(struct install *install)
 	int err = 0;
 
 	while (left && !err) {
-		err = decode(&stream);
+		err = stream_decode(&stream);
 		if (!err && 4 * stream.dwords > left)
 			err = -EACCES;
 		if (!err)
@@ -593,7 +593,7 @@ static void copy_batches(struct install *install)
 	}
 }
 
-static int rewrite(struct install *install)
+static int install_rewrite(struct install *install)
 {
 	unsigned int i;
 	int err = 0;
@@ -634,7 +634,7 @@ static int install_segment(struct install *install)
 	int err;
 
 	copy_batches(install);
-	err = rewrite(install);
+	err = install_rewrite(install);
 	if (!err && install->first)
 		err = append_indirect(install);
 	install->first = false;

@@ -33,7 +33,7 @@ static const struct {
 /* What is enabled in the banks, per engine. */
 #define SOURCES_USED (GUEST_SOURCES | GT_CS_MASTER_ERROR_INTERRUPT | GT_CONTEXT_SWITCH_INTERRUPT)
 
-static u32 bank(unsigned int number, u32 which)
+static u32 bank_register(unsigned int number, u32 which)
 {
 	return GEN8_GT_ISR0 + number * GEN8_IRQ_BANK_SIZE + which;
 }
@@ -147,7 +147,7 @@ void gen9_irq_deliver(struct gen9_engine *engine, u32 sources)
 
 u32 gen9_irq_take(struct gen9_engine *engine)
 {
-	u32 offset = bank(wiring[engine->id].bank, IRQ_IIR);
+	u32 offset = bank_register(wiring[engine->id].bank, IRQ_IIR);
 	u32 mask = (u32)GUEST_SOURCES << wiring[engine->id].shift;
 	u32 masked = engine->muted ? GUEST_SOURCES : 0;
 	u32 identity = gen9_read(engine->gpu, offset);
@@ -195,10 +195,10 @@ static void engine_irq(struct gen9_engine *engine, u32 sources)
 
 static u32 take_identity(struct gen9 *gpu, unsigned int number)
 {
-	u32 identity = gen9_read(gpu, bank(number, IRQ_IIR));
+	u32 identity = gen9_read(gpu, bank_register(number, IRQ_IIR));
 
 	if (identity)
-		gen9_write(gpu, bank(number, IRQ_IIR), identity);
+		gen9_write(gpu, bank_register(number, IRQ_IIR), identity);
 	return identity;
 }
 
@@ -263,7 +263,7 @@ void gen9_irq_stop(struct gen9 *gpu)
 	gen9_write(gpu, GEN8_MASTER_IRQ, 0);
 	gen9_read(gpu, GEN8_MASTER_IRQ);
 	for (i = 0; i < GEN8_GT_IRQ_BANKS; i++)
-		bank_clear(gpu, bank(i, IRQ_ISR));
+		bank_clear(gpu, bank_register(i, IRQ_ISR));
 	display_clear(gpu);
 	bank_clear(gpu, GEN8_PCU_ISR);
 	bank_clear(gpu, SDEISR);
@@ -277,9 +277,9 @@ void gen9_irq_start(struct gen9 *gpu)
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		used[wiring[i].bank] |= (u32)SOURCES_USED << wiring[i].shift;
 	for (i = 0; i < GEN8_GT_IRQ_BANKS; i++) {
-		gen9_write(gpu, bank(i, IRQ_IER), used[i]);
-		gen9_write(gpu, bank(i, IRQ_IMR), ~used[i]);
-		gen9_read(gpu, bank(i, IRQ_IMR));
+		gen9_write(gpu, bank_register(i, IRQ_IER), used[i]);
+		gen9_write(gpu, bank_register(i, IRQ_IMR), ~used[i]);
+		gen9_read(gpu, bank_register(i, IRQ_IMR));
 	}
 	gen9_write(gpu, GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 }

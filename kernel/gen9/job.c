@@ -303,7 +303,7 @@ static bool can_take(struct gen9_engine *engine, const struct ghyvi_job *base)
 }
 
 /* An extension of the job may be in progress. */
-static void take(struct gen9_engine *engine, struct ghyvi_job *base)
+static void job_take(struct gen9_engine *engine, struct ghyvi_job *base)
 {
 	struct gen9_job *job = gen9_job(base);
 
@@ -335,7 +335,7 @@ int gen9_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 	else if (!can_take(engine, base))
 		err = -EBUSY;
 	else
-		take(engine, base);
+		job_take(engine, base);
 	spin_unlock_irqrestore(&engine->lock, flags);
 	return err;
 }

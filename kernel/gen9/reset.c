@@ -131,7 +131,7 @@ static bool has_late_event(struct gen9_engine *engine)
 }
 
 /* A blocked engine: afterwards its ports are those that it stopped with. */
-static void stop(struct gen9_engine *engine)
+static void engine_stop(struct gen9_engine *engine)
 {
 	unsigned int looks;
 
@@ -328,7 +328,7 @@ static int reset_everything(struct gen9 *gpu)
 		spin_lock_irq(&gpu->engines[i].lock);
 		gpu->engines[i].blocked = true;
 		spin_unlock_irq(&gpu->engines[i].lock);
-		stop(&gpu->engines[i]);
+		engine_stop(&gpu->engines[i]);
 	}
 	for_each_set_bit(i, &paused, GHYVI_ENGINES)
 		gen9_engine_resume(&gpu->engines[i]);
@@ -337,7 +337,7 @@ static int reset_everything(struct gen9 *gpu)
 }
 
 /* Translations of before the reset may be left. The engines are blocked. */
-static void invalidate(struct gen9 *gpu, unsigned long engines)
+static void engines_invalidate(struct gen9 *gpu, unsigned long engines)
 {
 	unsigned int i;
 
@@ -364,7 +364,7 @@ void gen9_engine_reset(struct gen9_engine *engine, const struct gen9_jobs *jobs)
 	if (gpu->dead || !block_for(engine, jobs))
 		return;
 	wait_for_invalidations(gpu);
-	stop(engine);
+	engine_stop(engine);
 	guilty = blame_job(engine, jobs);
 	take_fault(engine, guilty);
 	err = reset_engine(engine);
@@ -379,7 +379,7 @@ void gen9_engine_reset(struct gen9_engine *engine, const struct gen9_jobs *jobs)
 	end_guilty_job(engine, guilty);
 	if (engines != BIT(engine->id))
 		gen9_gt_start(gpu);
-	invalidate(gpu, engines);
+	engines_invalidate(gpu, engines);
 	for_each_set_bit(i, &engines, GHYVI_ENGINES)
 		engine_unblock(&gpu->engines[i]);
 }

@@ -75,7 +75,7 @@ bool gen9_ring_has_room(const struct ghyvi_job *base, u32 tail)
 	       bytes <= window_bytes(base) - GEN9_TAIL_BYTES - job->next;
 }
 
-static bool continues(const struct gen9_job *job, const struct gen9_piece *piece, u32 offset)
+static bool piece_continues(const struct gen9_job *job, const struct gen9_piece *piece, u32 offset)
 {
 	return piece->place + piece->bytes == job->next &&
 	       (piece->offset + piece->bytes) % job->ring_bytes == offset;
@@ -90,7 +90,7 @@ int gen9_ring_reserve(struct ghyvi_job *base, u32 offset, u32 bytes, u32 *place)
 	/* The tail stays below the end of the window. */
 	if (bytes > window_bytes(base) - GEN9_TAIL_BYTES - job->next)
 		return -ENOSPC;
-	if (job->nr_pieces && continues(job, piece - 1, offset)) {
+	if (job->nr_pieces && piece_continues(job, piece - 1, offset)) {
 		piece[-1].bytes += bytes;
 	} else if (job->nr_pieces < GEN9_PIECES) {
 		*piece = (struct gen9_piece){ job->next, offset, bytes };

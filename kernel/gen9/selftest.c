@@ -65,7 +65,7 @@ static void put_batch(struct gen9_engine *engine, u32 *batch)
 	*batch++ = MI_BATCH_BUFFER_END;
 }
 
-static void execute(struct gen9_engine *engine)
+static void execute_batch(struct gen9_engine *engine)
 {
 	const struct gen9_window *ring = engine->kernel_context->ring;
 	unsigned int count = 0;
@@ -83,7 +83,8 @@ static void execute(struct gen9_engine *engine)
 }
 
 /* Returns 0 or, unless @ok, -EIO. */
-static int judge(struct gen9_engine *engine, const char *what, u32 value, u32 expected, bool ok)
+static int judge_value(struct gen9_engine *engine, const char *what, u32 value, u32 expected,
+		       bool ok)
 {
 	gen9_note(engine->gpu, &(struct gen9_finding){ .engine = engine->id,
 						       .what = what,
@@ -97,9 +98,9 @@ static int judge(struct gen9_engine *engine, const char *what, u32 value, u32 ex
 	return -EIO;
 }
 
-static int compare(struct gen9_engine *engine, const char *what, u32 value, u32 expected)
+static int compare_value(struct gen9_engine *engine, const char *what, u32 value, u32 expected)
 {
-	return judge(engine, what, value, expected, value == expected);
+	return judge_value(engine, what, value, expected, value == expected);
 }
 
 /* What the batch has stored, and what it has not. */
@@ -107,17 +108,17 @@ static int check_stores(struct gen9_engine *engine)
 {
 	const u32 *ring = engine->kernel_context->ring->cpu;
 	u8 *other = memchr_inv(page_address(engine->gpu->scratch[0].page), 0, GHYVI_PAGE_BYTES);
-	int err = compare(engine, "the stored value", READ_ONCE(ring[RESULT_DWORD]), STORED);
+	int err = compare_value(engine, "the stored value", READ_ONCE(ring[RESULT_DWORD]), STORED);
 
 	if (!err)
-		err = compare(engine, "what a store to the PPGTT has left in the GGTT",
-			      READ_ONCE(ring[LOST_DWORD]), 0);
+		err = compare_value(engine, "what a store to the PPGTT has left in the GGTT",
+				    READ_ONCE(ring[LOST_DWORD]), 0);
 	if (!err && engine->id == GHYVI_BCS)
-		err = compare(engine, "what a blit to the PPGTT has left in the GGTT",
-			      READ_ONCE(ring[LOST_BLIT_DWORD]), 0);
+		err = compare_value(engine, "what a blit to the PPGTT has left in the GGTT",
+				    READ_ONCE(ring[LOST_BLIT_DWORD]), 0);
 	if (!err)
-		err = compare(engine, "what a store has left in a read-only page",
-			      other ? *other : 0, 0);
+		err = compare_value(engine, "what a store has left in a read-only page",
+				    other ? *other : 0, 0);
 	return err;
 }
 
@@ -136,8 +137,8 @@ static int test_restore(struct gen9_engine *engine)
 	gen9_submit_kernel(engine, engine->kernel_tail + GEN9_TAIL_BYTES);
 	spin_unlock_irq(&engine->lock);
 	wait_idle(engine);
-	return compare(engine, "what the batch of a restore has stored", READ_ONCE(*stored),
-		       GEN9_RESTORED);
+	return compare_value(engine, "what the batch of a restore has stored", READ_ONCE(*stored),
+			     GEN9_RESTORED);
 }
 
 /*
@@ -167,22 +168,23 @@ static int test_engine(struct gen9_engine *engine)
 	u32 value;
 	int err;
 
-	execute(engine);
+	execute_batch(engine);
 	idle = wait_idle(engine);
 	err = check_stores(engine);
 	value = err || idle ? 0 : gen9_engine_read(engine, RING_EXECLIST_STATUS_LO);
 	if (!err)
-		err = judge(engine, "EXECLIST_STATUS after the store", value, 0, idle);
+		err = judge_value(engine, "EXECLIST_STATUS after the store", value, 0, idle);
 	value = state[CTX_BB_HEAD_L];
 	if (!err)
-		err = compare(engine, "RING_BBADDR of the saved context", value,
-			      value & ~(u32)CTX_BB_HEAD_VALID);
+		err = compare_value(engine, "RING_BBADDR of the saved context", value,
+				    value & ~(u32)CTX_BB_HEAD_VALID);
 	value = state[GHYVI_CTX_RING_HEAD];
 	if (!err)
-		err = judge(engine, "RING_HEAD of the saved context", value, engine->kernel_tail,
-			    gen9_context_reached(context, engine->kernel_tail));
+		err = judge_value(engine, "RING_HEAD of the saved context", value,
+				  engine->kernel_tail,
+				  gen9_context_reached(context, engine->kernel_tail));
 	if (!err)
-		err = compare(engine, "RING_EIR", gen9_engine_read(engine, RING_EIR), 0);
+		err = compare_value(engine, "RING_EIR", gen9_engine_read(engine, RING_EIR), 0);
 	if (err)
 		return err;
 	/* From now on the ring contains NOOPs only. */
@@ -205,8 +207,8 @@ int gen9_selftest(struct gen9 *gpu)
 		err = test_engine(&gpu->engines[i]);
 	fault = err ? 0 : gen9_read(gpu, GEN8_RING_FAULT_REG);
 	if (!err)
-		err = judge(&gpu->engines[0], "RING_FAULT_REG", fault, 0,
-			    !(fault & RING_FAULT_VALID));
+		err = judge_value(&gpu->engines[0], "RING_FAULT_REG", fault, 0,
+				  !(fault & RING_FAULT_VALID));
 	if (gen9_read(gpu, FPGA_DBG) & FPGA_DBG_RM_NOCLAIM)
 		dev_warn(&gpu->pdev->dev,
 			 "self-test: an access to a register reached nothing (FPGA_DBG)\n");

@@ -25,7 +25,7 @@ bool gen9_fault_is_of(const struct gen9_engine *engine, u32 fault)
 }
 
 /* The engine stands if it is twice at the same place of the same context. */
-static bool stands(struct gen9_engine *engine)
+static bool engine_stands(struct gen9_engine *engine)
 {
 	u64 address = (u64)gen9_engine_read(engine, RING_ACTHD_UDW) << 32 |
 		      gen9_engine_read(engine, RING_ACTHD);
@@ -37,14 +37,14 @@ static bool stands(struct gen9_engine *engine)
 }
 
 /* Returns the time until the next look. */
-static unsigned long look(struct gen9_engine *engine)
+static unsigned long watch_look(struct gen9_engine *engine)
 {
 	lockdep_assert_held(&engine->lock);
 	if (!gen9_fault_is_of(engine, gen9_read(engine->gpu, GEN8_RING_FAULT_REG))) {
 		engine->fault_context = NULL;
 		return WATCH_JIFFIES;
 	}
-	if (!stands(engine))
+	if (!engine_stands(engine))
 		return 1;
 	engine->errors |= GEN9_ERROR_FAULT;
 	engine->error_context = engine->active[0];
@@ -79,7 +79,7 @@ void gen9_watch(struct work_struct *work)
 		gen9_engine_update(engine);
 		late = is_late(engine);
 		if (!late && (gen9_running_job(engine) || engine->late_looks))
-			mod_delayed_work(engine->gpu->wq, &engine->watch, look(engine));
+			mod_delayed_work(engine->gpu->wq, &engine->watch, watch_look(engine));
 	}
 	spin_unlock_irq(&engine->lock);
 	if (!late)

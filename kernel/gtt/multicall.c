@@ -45,7 +45,7 @@ static int apply_records(struct ghyvi_gtt *gtt, const struct ghyvi_multicall_rec
 	return 0;
 }
 
-static int multicall(struct ghyvi_gtt *gtt, u64 gpa, u32 count, u32 *applied)
+static int multicall_apply(struct ghyvi_gtt *gtt, u64 gpa, u32 count, u32 *applied)
 {
 	struct ghyvi_pin *pin;
 	u64 *result;
@@ -85,7 +85,7 @@ int ghyvi_gtt_multicall(struct ghyvi_gtt *gtt, u64 gpa, u32 count, u32 *applied)
 	if (!count || count > GHYVI_MULTICALL_RECORDS || gpa & ~GHYVI_GUEST_ADDRESS_MASK)
 		return -EINVAL;
 	mutex_lock(&gtt->lock);
-	err = multicall(gtt, gpa, count, applied);
+	err = multicall_apply(gtt, gpa, count, applied);
 	ghyvi_count(gtt->params.stats, multicalls);
 	ghyvi_count_add(gtt->params.stats, multicall_entries, *applied);
 	ghyvi_gtt_unlock(gtt);

@@ -71,7 +71,7 @@ struct stage {
  * Of ending in a class of @width units: @events in @units units, and an imaginary duration with the
  * probability @prior.
  */
-static u32 probability(u32 events, u64 units, u32 width, u32 prior)
+static u32 end_probability(u32 events, u64 units, u32 width, u32 prior)
 {
 	return div64_u64(((u64)events * GHYVI_CERTAIN + prior) * width, units + width);
 }
@@ -130,8 +130,8 @@ static void plan_class(struct ghyvi_rental_plan *plan, const struct ghyvi_rent_o
 	}
 	if (stage.from <= last) {
 		stage.mean = (stage.from + last) / 2;
-		stage.ends = probability(0, units - (u64)count * width, width,
-					 prior * (last + 1 - stage.from) / (last + 1 - first));
+		stage.ends = end_probability(0, units - (u64)count * width, width,
+					     prior * (last + 1 - stage.from) / (last + 1 - first));
 		stage.returns = stage.ends;
 		plan_stage(plan, rental, &stage);
 	}
@@ -141,10 +141,10 @@ static void plan_class(struct ghyvi_rental_plan *plan, const struct ghyvi_rent_o
 	stage.from = first;
 	stage.bits = 1u << 2 * bucket;
 	stage.mean = max(first, min(d->sum[bucket] / count, stage.to));
-	stage.ends = probability(count, units, width, prior);
+	stage.ends = end_probability(count, units, width, prior);
 	stage.returns = stage.ends;
 	if (d->freed[bucket])
-		stage.returns = probability(count - d->freed[bucket], units, width, prior);
+		stage.returns = end_probability(count - d->freed[bucket], units, width, prior);
 	plan_stage(plan, rental, &stage);
 }
 
@@ -153,8 +153,8 @@ static u32 class_prior(const struct ghyvi_histogram *all, unsigned int bucket)
 {
 	if (!all)
 		return PRIOR;
-	return probability(all->count[bucket], units_at_risk(all, bucket), class_width(bucket),
-			   PRIOR);
+	return end_probability(all->count[bucket], units_at_risk(all, bucket), class_width(bucket),
+			       PRIOR);
 }
 
 struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *d,
@@ -299,8 +299,8 @@ bool ghyvi_regret_ok(s64 credit_ns, u64 buy_ns)
  * @context: the trap, or if the page is not worth relaxing, all traps of the burst minus the price.
  * It is negative if that price is higher than the traps.
  */
-static s64 benefit(const struct ghyvi_experience *experience,
-		   const struct ghyvi_shadow_tuning *tuning, unsigned int context)
+static s64 relaxed_benefit(const struct ghyvi_experience *experience,
+			   const struct ghyvi_shadow_tuning *tuning, unsigned int context)
 {
 	const struct ghyvi_gap_forecast *forecast = &experience->forecasts[context];
 	s64 price = (s64)tuning->scan_ns + tuning->protect_ns;
@@ -313,7 +313,7 @@ static s64 benefit(const struct ghyvi_experience *experience,
 	return min_t(s64, traps - price, tuning->trap_ns);
 }
 
-/* The mean of benefit() at the ends of recent gaps of pages that were not freed. */
+/* The mean of relaxed_benefit() at the ends of recent gaps of pages that were not freed. */
 static s64 mean_benefit(const struct ghyvi_experience *experience,
 			const struct ghyvi_shadow_tuning *tuning,
 			const struct ghyvi_histogram *gaps)
@@ -326,7 +326,7 @@ static s64 mean_benefit(const struct ghyvi_experience *experience,
 		count = gaps->count[i] - gaps->freed[i];
 		returned += count;
 		if (count)
-			sum += (s64)count * benefit(experience, tuning, i + 1);
+			sum += (s64)count * relaxed_benefit(experience, tuning, i + 1);
 	}
 	return returned ? sum / (s64)returned : tuning->trap_ns;
 }

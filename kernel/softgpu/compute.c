@@ -55,7 +55,7 @@ static void keep_bases(u32 *base, const u32 *packet, unsigned int dwords)
 			base[i] = packet[i];
 }
 
-static void keep(struct softgpu_engine *engine)
+static void keep_state(struct softgpu_engine *engine)
 {
 	struct kept *kept = kept_of(engine);
 	const u32 *packet = engine->packet;
@@ -86,7 +86,7 @@ static enum softgpu_worker_state state_of(struct softgpu_worker *worker)
 /* ---- a dispatch that the worker has ---- */
 
 /* Does the engine have to do something about the worker? */
-static bool calls(const struct softgpu_engine *engine, struct softgpu_worker *worker)
+static bool worker_calls(const struct softgpu_engine *engine, struct softgpu_worker *worker)
 {
 	return state_of(worker) == WORKER_ANSWERED || state_of(worker) == WORKER_DEAD ||
 	       READ_ONCE(worker->faulting);
@@ -168,7 +168,7 @@ static int take_answer(struct softgpu_engine *engine, struct softgpu_worker *wor
 }
 
 /* Take a dispatch back that the worker has not begun: it gets no CPU time, or has ended. */
-static bool unpost(struct softgpu_engine *engine, struct softgpu_worker *worker)
+static bool worker_unpost(struct softgpu_engine *engine, struct softgpu_worker *worker)
 {
 	bool unposted;
 
@@ -189,7 +189,7 @@ static bool unpost(struct softgpu_engine *engine, struct softgpu_worker *worker)
  * Wait for the worker's answer, and translate meanwhile. *@again: there is more to do, perhaps by
  * another worker.
  */
-static int await(struct softgpu_engine *engine, struct softgpu_worker *worker, bool *again)
+static int worker_await(struct softgpu_engine *engine, struct softgpu_worker *worker, bool *again)
 {
 	struct softgpu_job *job = softgpu_job(engine->job);
 	bool asked = false;
@@ -199,12 +199,12 @@ static int await(struct softgpu_engine *engine, struct softgpu_worker *worker, b
 		softgpu_raise(engine);
 		softgpu_access_end(engine);
 		wait_event_idle_timeout(engine->passes,
-					calls(engine, worker) || READ_ONCE(job->stop) ||
+					worker_calls(engine, worker) || READ_ONCE(job->stop) ||
 						(READ_ONCE(job->preempt) && !asked),
 					msecs_to_jiffies(10 * POLL_MS));
 		softgpu_access_begin(engine);
 		verdict = softgpu_decide(engine);
-		if (verdict == SOFTGPU_PREEMPTED && unpost(engine, worker))
+		if (verdict == SOFTGPU_PREEMPTED && worker_unpost(engine, worker))
 			return verdict;
 		if (verdict == SOFTGPU_PREEMPTED && !asked) {
 			WRITE_ONCE(worker->control->yield, worker->next.number);
@@ -213,7 +213,7 @@ static int await(struct softgpu_engine *engine, struct softgpu_worker *worker, b
 		if (verdict && verdict != SOFTGPU_PREEMPTED)
 			return verdict;
 		if (state_of(worker) == WORKER_DEAD) {
-			*again = unpost(engine, worker);
+			*again = worker_unpost(engine, worker);
 			return *again ? SOFTGPU_OK :
 					softgpu_error(engine, "execution units have gone");
 		}
@@ -229,7 +229,7 @@ static int await(struct softgpu_engine *engine, struct softgpu_worker *worker, b
 
 /* ---- giving a worker the command ---- */
 
-static void post(struct softgpu_engine *engine, struct softgpu_worker *worker)
+static void worker_post(struct softgpu_engine *engine, struct softgpu_worker *worker)
 {
 	const struct kept *kept = kept_of(engine);
 	struct softgpu_job *job = softgpu_job(engine->job);
@@ -265,7 +265,7 @@ static bool try_post(struct softgpu_engine *engine, struct softgpu_worker *worke
 	spin_lock(&worker->lock);
 	posted = worker->state == WORKER_READY;
 	if (posted)
-		post(engine, worker);
+		worker_post(engine, worker);
 	else
 		WRITE_ONCE(worker->engine,
 			   worker->state == WORKER_BUSY ? engine : NULL); /* wakes it */
@@ -306,7 +306,7 @@ static int find_worker(struct softgpu_engine *engine, struct softgpu_worker **wo
 }
 
 /* *@gone: the worker has ended before it was given the command, or what is left of it. */
-static int execute(struct softgpu_engine *engine, struct softgpu_worker *worker, bool *gone)
+static int worker_execute(struct softgpu_engine *engine, struct softgpu_worker *worker, bool *gone)
 {
 	bool again = true;
 	int verdict = SOFTGPU_OK;
@@ -322,7 +322,7 @@ static int execute(struct softgpu_engine *engine, struct softgpu_worker *worker,
 			verdict = pause_for(engine, worker);
 		}
 		if (!verdict)
-			verdict = await(engine, worker, &again);
+			verdict = worker_await(engine, worker, &again);
 		give_up(worker);
 		if (verdict && verdict != SOFTGPU_PREEMPTED)
 			softgpu_job(engine->job)->given_up = true;
@@ -357,7 +357,7 @@ int softgpu_compute(struct softgpu_engine *engine)
 
 	if (engine->id != GHYVI_RCS || engine->client->base.params.gen < 9)
 		return SOFTGPU_OK;
-	keep(engine);
+	keep_state(engine);
 	if (!gen8_is_dispatch(engine->packet[0]))
 		return SOFTGPU_OK;
 	if (engine->job->nested)
@@ -370,7 +370,7 @@ int softgpu_compute(struct softgpu_engine *engine)
 			return do_without_worker(engine, "no process of ghyvi-eud");
 		gone = false;
 		if (engine->packet_dwords <= GHYVI_EU_COMMAND_DWORDS)
-			verdict = execute(engine, worker, &gone);
+			verdict = worker_execute(engine, worker, &gone);
 		else
 			verdict = softgpu_error(engine, "%s of %u dwords", engine->command->name,
 						engine->packet_dwords);

@@ -598,9 +598,9 @@ static __always_inline u32 cell_height(const struct side *dst, const struct side
 	return alike ? rows : min_t(u32, rows, SOFTGPU_CELL_ROWS);
 }
 
-static __always_inline int combine(struct softgpu_engine *engine, const struct side *dst,
-				   const struct side *src, u32 bytes, u32 rows, enum surface_op op,
-				   const struct softgpu_rop *rop)
+static __always_inline int combine_sides(struct softgpu_engine *engine, const struct side *dst,
+					 const struct side *src, u32 bytes, u32 rows,
+					 enum surface_op op, const struct softgpu_rop *rop)
 {
 	bool alike = sides_are_alike(dst, src), narrow = false;
 	struct cell cell = {};
@@ -630,7 +630,7 @@ int softgpu_surface_read(struct softgpu_engine *engine, const struct softgpu_sur
 	const struct side dst = { .buffer = buffer, .pitch_bytes = bytes };
 	const struct side src = { .surface = surface, .x = x, .y = y };
 
-	return combine(engine, &dst, &src, bytes, rows, OP_COPY, NULL);
+	return combine_sides(engine, &dst, &src, bytes, rows, OP_COPY, NULL);
 }
 
 int softgpu_surface_write(struct softgpu_engine *engine, const struct softgpu_surface *surface,
@@ -639,7 +639,7 @@ int softgpu_surface_write(struct softgpu_engine *engine, const struct softgpu_su
 	const struct side dst = { .surface = surface, .x = x, .y = y };
 	const struct side src = { .buffer = (u8 *)buffer, .pitch_bytes = bytes };
 
-	return combine(engine, &dst, &src, bytes, rows, OP_COPY, NULL);
+	return combine_sides(engine, &dst, &src, bytes, rows, OP_COPY, NULL);
 }
 
 int softgpu_surface_rop(struct softgpu_engine *engine, const struct softgpu_surface *surface, s64 x,
@@ -648,7 +648,7 @@ int softgpu_surface_rop(struct softgpu_engine *engine, const struct softgpu_surf
 	const struct side dst = { .surface = surface, .x = x, .y = y };
 	const struct side src = { .buffer = (u8 *)buffer, .pitch_bytes = bytes };
 
-	return combine(engine, &dst, &src, bytes, rows, OP_ROP, rop);
+	return combine_sides(engine, &dst, &src, bytes, rows, OP_ROP, rop);
 }
 
 int softgpu_surface_merge(struct softgpu_engine *engine, const struct softgpu_surface *surface,
@@ -657,7 +657,7 @@ int softgpu_surface_merge(struct softgpu_engine *engine, const struct softgpu_su
 	const struct side dst = { .surface = surface, .x = x, .y = y };
 	const struct side src = { .buffer = (u8 *)row };
 
-	return combine(engine, &dst, &src, bytes, 1, OP_MERGE, NULL);
+	return combine_sides(engine, &dst, &src, bytes, 1, OP_MERGE, NULL);
 }
 
 int softgpu_surface_combine(struct softgpu_engine *engine, const struct softgpu_surface *dst,
@@ -668,6 +668,6 @@ int softgpu_surface_combine(struct softgpu_engine *engine, const struct softgpu_
 	const struct side from = { .surface = src, .x = src_x, .y = src_y };
 
 	if (rop)
-		return combine(engine, &to, &from, bytes, rows, OP_ROP, rop);
-	return combine(engine, &to, &from, bytes, rows, OP_COPY, NULL);
+		return combine_sides(engine, &to, &from, bytes, rows, OP_ROP, rop);
+	return combine_sides(engine, &to, &from, bytes, rows, OP_COPY, NULL);
 }

@@ -128,7 +128,7 @@ static void worker_die(struct softgpu_worker *worker)
 }
 
 /* Part a client from its worker. Returns the worker, whose reference the caller has now. */
-static struct softgpu_worker *part(struct softgpu_client *client)
+static struct softgpu_worker *client_part(struct softgpu_client *client)
 {
 	struct softgpu_worker *worker;
 
@@ -167,7 +167,7 @@ void softgpu_worker_close(struct softgpu_worker *worker)
 
 void softgpu_client_part(struct softgpu_client *client)
 {
-	struct softgpu_worker *worker = part(client);
+	struct softgpu_worker *worker = client_part(client);
 
 	if (!worker)
 		return;
@@ -295,8 +295,8 @@ static void clean_text(char *text)
 }
 
 /* Take the answer, if an engine waits for it. *@group becomes NULL if it is the worker's now. */
-static int answer(struct softgpu_worker *worker, const struct ghyvi_eu_next *next,
-		  struct softgpu_group **group)
+static int answer_engine(struct softgpu_worker *worker, const struct ghyvi_eu_next *next,
+			 struct softgpu_group **group)
 {
 	int err = 0;
 
@@ -338,7 +338,7 @@ static void make_ready(struct softgpu_worker *worker)
 	spin_unlock(&worker->lock);
 }
 
-static bool calls(const struct softgpu_worker *worker)
+static bool calls_engine(const struct softgpu_worker *worker)
 {
 	enum softgpu_worker_state state = READ_ONCE(worker->state);
 
@@ -378,7 +378,7 @@ int softgpu_worker_next(struct softgpu_worker *worker, struct ghyvi_eu_next *nex
 	/* Before the engine goes on: what the worker reaches belongs to the old dispatch. */
 	mutex_lock(&worker->insert);
 	take_pages(worker);
-	err = answer(worker, next, group);
+	err = answer_engine(worker, next, group);
 	mutex_unlock(&worker->insert);
 	if (err)
 		return err;
@@ -386,7 +386,7 @@ int softgpu_worker_next(struct softgpu_worker *worker, struct ghyvi_eu_next *nex
 	*group = NULL;
 	do {
 		make_ready(worker);
-		err = wait_event_interruptible(worker->wake, calls(worker));
+		err = wait_event_interruptible(worker->wake, calls_engine(worker));
 		err = take_posted(worker, next, group, err);
 	} while (err == -EAGAIN);
 	return err;

@@ -125,7 +125,8 @@ static bool draw_band(struct ghyvi_device *device, const struct ghyvi_picture *p
 	return true;
 }
 
-static void refresh(struct ghyvi_device *device, const struct ghyvi_picture *picture, void *memory)
+static void refresh_picture(struct ghyvi_device *device, const struct ghyvi_picture *picture,
+			    void *memory)
 {
 	struct ghyvi_screen *screen = &device->screen;
 	u64 now = ktime_get_ns();
@@ -174,7 +175,7 @@ static void blank_region(struct ghyvi_device *device)
 }
 
 /* While the vGPU is paused, the plane is what it was. */
-static int update(struct ghyvi_device *device)
+static int update_picture(struct ghyvi_device *device)
 {
 	struct ghyvi_picture picture;
 	void *memory;
@@ -192,7 +193,7 @@ static int update(struct ghyvi_device *device)
 		return -ENOMEM;
 	if (picture.width != device->screen.picture.width)
 		blank_region(device);
-	refresh(device, &picture, memory);
+	refresh_picture(device, &picture, memory);
 	return 0;
 }
 
@@ -202,7 +203,7 @@ static int show_plane(struct ghyvi_device *device, struct vfio_device_gfx_plane_
 	int err;
 
 	mutex_lock(&device->lock);
-	err = update(device);
+	err = update_picture(device);
 	if (!err && picture->height) {
 		plane->drm_format = GHYVI_SCREEN_FORMAT;
 		plane->width = picture->width;

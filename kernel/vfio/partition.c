@@ -16,8 +16,8 @@ static u32 slices_mask(unsigned int first, unsigned int slices)
 	return (u32)(BIT_ULL(slices) - 1) << first;
 }
 
-static void take(struct ghyvi_partitions *used, unsigned int first, unsigned int slices,
-		 struct ghyvi_partition *partition)
+static void partition_take(struct ghyvi_partitions *used, unsigned int first, unsigned int slices,
+			   struct ghyvi_partition *partition)
 {
 	used->count += slices;
 	if (!used->private_ggtt)
@@ -35,7 +35,7 @@ int ghyvi_partition_alloc(struct ghyvi_partitions *used, unsigned int slices,
 	for (first = 0; first < GHYVI_SLICES; first += slices) {
 		if (used->mask & slices_mask(first, slices))
 			continue;
-		take(used, first, slices, partition);
+		partition_take(used, first, slices, partition);
 		return 0;
 	}
 	return -ENOSPC;
@@ -46,7 +46,7 @@ int ghyvi_partition_alloc_slot(struct ghyvi_partitions *used, unsigned int slice
 {
 	if (used->mask & slices_mask(slot * slices, slices))
 		return -EBUSY;
-	take(used, slot * slices, slices, partition);
+	partition_take(used, slot * slices, slices, partition);
 	return 0;
 }
 

@@ -20,7 +20,7 @@ static const struct ghyvi_choices resolutions = {
 	.count = GHYVI_RESOLUTIONS,
 };
 
-static int busy(struct ghyvi_device *device, const char *name)
+static int report_busy(struct ghyvi_device *device, const char *name)
 {
 	ghyvi_report(&device->reporter, "display/%s: cannot be changed while the vGPU is open",
 		     name);
@@ -40,7 +40,7 @@ static int set_enabled(struct ghyvi_device *device, u32 on)
 	if (on == ghyvi_vgpu_has_display(device->vgpu))
 		return 0;
 	if (device->open)
-		return busy(device, "enabled");
+		return report_busy(device, "enabled");
 	ghyvi_vgpu_set_display(device->vgpu, on);
 	return 0;
 }
@@ -103,7 +103,7 @@ static ssize_t resolution_store(struct device *dev, struct device_attribute *att
 	if (choice != ghyvi_vgpu_get_resolution(device->vgpu) ||
 	    ghyvi_vgpu_has_edid(device->vgpu)) {
 		if (device->open)
-			err = busy(device, "resolution");
+			err = report_busy(device, "resolution");
 		else
 			ghyvi_vgpu_set_resolution(device->vgpu, choice);
 	}
@@ -129,7 +129,7 @@ static int set_edid(struct ghyvi_device *device, const char *edid, size_t bytes)
 
 	lockdep_assert_held(&device->lock);
 	if (device->open)
-		return busy(device, "edid");
+		return report_busy(device, "edid");
 	wrong = ghyvi_vgpu_set_edid(device->vgpu, (const u8 *)edid, bytes);
 	if (!wrong)
 		return 0;

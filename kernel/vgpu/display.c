@@ -376,7 +376,7 @@ static void switch_pipe(struct ghyvi_vgpu *vgpu, unsigned int pipe, bool on)
  * A plane has another surface, and all that has been stored to its registers before, in the next
  * frame: not in one that has begun but whose timer is late.
  */
-static void flip(struct ghyvi_vgpu *vgpu, unsigned int pipe, unsigned int plane, u32 surface)
+static void plane_flip(struct ghyvi_vgpu *vgpu, unsigned int pipe, unsigned int plane, u32 surface)
 {
 	u32 count = PIPEA_FLIPCOUNT_G4X + pipe * PIPE_NEXT_BYTES, events;
 	unsigned long flags;
@@ -513,7 +513,7 @@ void vgpu_display_pipe_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	case PLANE_SURF_1_A + PLANE_NEXT_BYTES:
 	case PLANE_SURF_1_A + 2 * PLANE_NEXT_BYTES:
 		vgpu_set(vgpu, offset, value);
-		flip(vgpu, pipe, (of_pipe_a - PLANE_SURF_1_A) / PLANE_NEXT_BYTES, value);
+		plane_flip(vgpu, pipe, (of_pipe_a - PLANE_SURF_1_A) / PLANE_NEXT_BYTES, value);
 		break;
 	default: /* read-only */
 		break;

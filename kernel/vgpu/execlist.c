@@ -241,7 +241,7 @@ static void workload_recycle(struct vgpu_engine *engine, struct vgpu_workload *w
 }
 
 /* @worker_ns: of threads of the backend. */
-static void charge(struct vgpu_engine *engine, u64 ns, u64 worker_ns)
+static void charge_preparation(struct vgpu_engine *engine, u64 ns, u64 worker_ns)
 {
 	lockdep_assert_held(&engine->vgpu->lock);
 	engine->charged_ns += ns;
@@ -249,7 +249,7 @@ static void charge(struct vgpu_engine *engine, u64 ns, u64 worker_ns)
 }
 
 /* What the backend has made for a workload costs time once more when it is given up. */
-static void unprepare(struct vgpu_engine *engine, struct vgpu_workload *workload)
+static void workload_unprepare(struct vgpu_engine *engine, struct vgpu_workload *workload)
 {
 	const struct ghyvi_vgpu_params *params = &engine->vgpu->params;
 	struct ghyvi_cpu_time time;
@@ -258,14 +258,14 @@ static void unprepare(struct vgpu_engine *engine, struct vgpu_workload *workload
 		return;
 	ghyvi_cpu_time_begin(&time);
 	params->pgpu->ops->unprepare(params->pgpu, &workload->base.job);
-	charge(engine, ghyvi_cpu_time_end(&time), 0);
+	charge_preparation(engine, ghyvi_cpu_time_end(&time), 0);
 }
 
 /* The backend, too, forgets a workload that does not run (any more). */
 static void workload_drop(struct vgpu_engine *engine, struct vgpu_workload *workload)
 {
 	vgpu_error_stopped(workload);
-	unprepare(engine, workload);
+	workload_unprepare(engine, workload);
 	workload_recycle(engine, workload);
 }
 
@@ -374,7 +374,7 @@ static void preparation_end(struct vgpu_engine *engine, struct preparation *prep
 	u64 ns = ghyvi_cpu_time_end(&preparation->time);
 
 	vgpu_uncharge(engine->vgpu, &preparation->charge);
-	charge(engine, ns, worker_ns);
+	charge_preparation(engine, ns, worker_ns);
 }
 
 /* Load the first active element and queue it. Returns false if it was complete already. */
@@ -685,7 +685,7 @@ static void charge_rest(struct vgpu_engine *engine, u64 ns, u64 charged_ns)
 		engine->unpaid_ns += ns - charged_ns;
 	if (engine->unpaid_ns < UNPAID_NS)
 		return;
-	charge(engine, engine->unpaid_ns, 0);
+	charge_preparation(engine, engine->unpaid_ns, 0);
 	engine->unpaid_ns = 0;
 }
 

@@ -26,17 +26,19 @@ static const struct {
 	[GHYVI_VECS] = { 3, 0 },
 };
 
-static u32 pending(struct ghyvi_vgpu *vgpu, u32 isr)
+static u32 pending_in_bank(struct ghyvi_vgpu *vgpu, u32 isr)
 {
 	return vgpu_get(vgpu, isr + IRQ_IIR) & vgpu_get(vgpu, isr + IRQ_IER);
 }
 
 static u32 pending_display(struct ghyvi_vgpu *vgpu)
 {
-	return (pending(vgpu, GEN8_DE_PIPE_ISR_A) ? GEN8_DE_PIPE_A_IRQ : 0) |
-	       (pending(vgpu, GEN8_DE_PIPE_ISR_A + GEN8_IRQ_BANK_SIZE) ? GEN8_DE_PIPE_B_IRQ : 0) |
-	       (pending(vgpu, GEN8_DE_PORT_ISR) ? GEN8_DE_PORT_IRQ : 0) |
-	       (pending(vgpu, SDEISR) ? GEN8_DE_PCH_IRQ : 0);
+	return (pending_in_bank(vgpu, GEN8_DE_PIPE_ISR_A) ? GEN8_DE_PIPE_A_IRQ : 0) |
+	       (pending_in_bank(vgpu, GEN8_DE_PIPE_ISR_A + GEN8_IRQ_BANK_SIZE) ?
+			GEN8_DE_PIPE_B_IRQ :
+			0) |
+	       (pending_in_bank(vgpu, GEN8_DE_PORT_ISR) ? GEN8_DE_PORT_IRQ : 0) |
+	       (pending_in_bank(vgpu, SDEISR) ? GEN8_DE_PCH_IRQ : 0);
 }
 
 /* The bits of the master register for which IIR & IER is not 0. */
@@ -55,7 +57,7 @@ static u32 pending_units(struct ghyvi_vgpu *vgpu)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(bits); i++)
-		if (pending(vgpu, bank_reg(bits[i].bank, IRQ_ISR)) & bits[i].sources)
+		if (pending_in_bank(vgpu, bank_reg(bits[i].bank, IRQ_ISR)) & bits[i].sources)
 			result |= bits[i].bit;
 	return result;
 }

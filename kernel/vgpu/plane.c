@@ -89,7 +89,7 @@ static u32 rgb_of_565(u16 pixel)
 }
 
 /* The colours of @over are multiplied by its alpha already. */
-static u32 blend(u32 over, u32 pixel)
+static u32 blend_pixel(u32 over, u32 pixel)
 {
 	u32 through = 255 - (over >> 24), result = 0, shift;
 
@@ -102,7 +102,7 @@ static u32 blend(u32 over, u32 pixel)
 }
 
 /* Multiply the four channels of @pixel by @alpha, except for alpha if not @all. */
-static u32 fade(u32 pixel, u32 alpha, bool all)
+static u32 fade_pixel(u32 pixel, u32 alpha, bool all)
 {
 	u32 result = all ? 0 : pixel & 0xff000000, shift;
 
@@ -132,15 +132,15 @@ static void put_blended(const struct surface *surface, u32 pixel, u32 *to)
 	case PLANE_CTL_ALPHA_SW_PREMULTIPLY:
 		break;
 	case PLANE_CTL_ALPHA_HW_PREMULTIPLY:
-		pixel = fade(pixel, pixel >> 24, false);
+		pixel = fade_pixel(pixel, pixel >> 24, false);
 		break;
 	default:
 		pixel |= 0xff000000;
 	}
-	*to = blend(fade(pixel, surface->alpha, true), *to);
+	*to = blend_pixel(fade_pixel(pixel, surface->alpha, true), *to);
 }
 
-static void convert(const struct surface *surface, const u8 *from, u32 *to, u32 bytes)
+static void convert_pixels(const struct surface *surface, const u8 *from, u32 *to, u32 bytes)
 {
 	const u32 *wide = (const u32 *)from;
 	const u8 *end = from + bytes;
@@ -264,7 +264,7 @@ static void draw_linear(struct reader *reader, const struct surface *surface,
 		left = (surface->right - surface->left) * surface->pixel_bytes;
 		for (; left; left -= bytes, address += bytes) {
 			bytes = min_t(u32, left, GHYVI_PAGE_BYTES - address % GHYVI_PAGE_BYTES);
-			convert(surface, read_page(reader, address, bytes), to, bytes);
+			convert_pixels(surface, read_page(reader, address, bytes), to, bytes);
 			to += surface->step * (s32)(bytes / surface->pixel_bytes);
 		}
 	}
@@ -290,7 +290,7 @@ static void draw_turned_row(const struct surface *surface, const u8 *page, u32 r
 
 	for (; first < last; first += surface->pixel_bytes, to += surface->step) {
 		y = Y_TILE_ROWS - 1 - first / surface->pixel_bytes;
-		convert(surface, page + in_y_tile(surface, x, y), to, surface->pixel_bytes);
+		convert_pixels(surface, page + in_y_tile(surface, x, y), to, surface->pixel_bytes);
 	}
 }
 
@@ -305,12 +305,12 @@ static void draw_tile_row(const struct surface *surface, const u8 *page, u32 row
 		return;
 	}
 	if (surface->tile_bytes == X_TILE_BYTES) {
-		convert(surface, page + row * X_TILE_BYTES + first, to, last - first);
+		convert_pixels(surface, page + row * X_TILE_BYTES + first, to, last - first);
 		return;
 	}
 	for (; first < last; first += bytes) {
 		bytes = min(last - first, Y_COLUMN_BYTES - first % Y_COLUMN_BYTES);
-		convert(surface, page + in_y_tile(surface, first, row), to, bytes);
+		convert_pixels(surface, page + in_y_tile(surface, first, row), to, bytes);
 		to += surface->step * (s32)(bytes / surface->pixel_bytes);
 	}
 }
@@ -429,7 +429,7 @@ static void draw_cursor(struct reader *reader, const struct ghyvi_picture *pictu
 			size * 4);
 		row = pixels + (y - first) * picture->width;
 		for (x = max(left, 0); x < x_end; x++)
-			row[x] = blend(cursor_pixel(cursor, x - left, size, turned), row[x]);
+			row[x] = blend_pixel(cursor_pixel(cursor, x - left, size, turned), row[x]);
 	}
 }
 
