@@ -28,7 +28,7 @@
 #define EMU_GMADR_BYTES (512u << 20) /* BAR 2, the aperture */
 #define EMU_CONFIG_BYTES 4096
 #define EMU_RAM_FILES 64
-#define EMU_RAM_REGIONS 65535 /* the most that QEMU takes; an IOMMU makes many */
+#define EMU_RAM_REGIONS (1u << 20) /* behind an IOMMU each page can be one */
 #define EMU_STOLEN_BYTES (32u << 20)
 
 /* Addresses in table entries have 39 bits (PRM vol. 5, "Per-Process GTT Entries"). */

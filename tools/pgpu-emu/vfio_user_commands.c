@@ -12,6 +12,7 @@
 
 #define CONFIG_ACCESS_MAX 4 /* bytes */
 #define BAR_ACCESS_MAX 8
+#define DMA_MAPS_TOLD 65535 /* QEMU refuses more, but does not count its maps */
 
 /* ---- version ---- */
 
@@ -28,7 +29,7 @@ static int version(struct emu_vfio_user *server, struct vfio_user_request *reque
 	} limits[] = {
 		{ "max_msg_fds", VFIO_USER_FDS_MAX },
 		{ "max_data_xfer_size", VFIO_USER_TRANSFER_MAX },
-		{ "max_dma_maps", EMU_RAM_REGIONS },
+		{ "max_dma_maps", DMA_MAPS_TOLD },
 		{ "pgsizes", GHYVI_PAGE_BYTES },
 	};
 	const struct vfio_user_version *proposed = (const void *)request->body;
