@@ -392,22 +392,26 @@ static void begin_commands(struct intel_gpu *gpu)
  */
 static void write_context(struct vfio_pci_device *device)
 {
-	static const u16 ring_registers[] = { RING_CONTEXT_CONTROL,
-					      RING_HEAD,
-					      RING_TAIL,
-					      RING_START,
-					      RING_CTL,
-					      0x168,
-					      0x140,
-					      0x110,
-					      0x11c,
-					      0x114,
-					      0x118,
-					      0x1c0,
-					      0x1c4,
-					      0x1c8 };
-	static const u16 table_registers[] = { 0x3a8, 0x28c, 0x288, 0x284,	  0x280,
-					       0x27c, 0x278, 0x274, RING_PDP0_LOW };
+	static const u16 ring_registers[] = {
+		RING_CONTEXT_CONTROL,
+		RING_HEAD,
+		RING_TAIL,
+		RING_START,
+		RING_CTL, /* then batches */
+		0x168,
+		0x140,
+		0x110,
+		0x11c,
+		0x114,
+		0x118,
+		0x1c0,
+		0x1c4,
+		0x1c8,
+	};
+	/* The time stamp of the context, then the four roots of a table, of which one is used. */
+	static const u16 table_registers[] = {
+		0x3a8, 0x28c, 0x288, 0x284, 0x280, 0x27c, 0x278, 0x274, RING_PDP0_LOW,
+	};
 	struct intel_gpu *gpu = to_intel_gpu(device);
 	u64 pml4 = to_iova(device, gpu->pml4);
 	u32 *ring = &gpu->context[1], *tables = &gpu->context[0x21];
