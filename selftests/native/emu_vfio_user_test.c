@@ -454,6 +454,7 @@ static void one_unmap_removes_the_regions_in_its_range(void **state)
 	for (i = 0; i < 300; i++) /* with gaps, in no order */
 		assert_int_equal(map(i * 7 % 300 * 0x2000, 0x1000, 0x1000, READ_WRITE, memory), 0);
 	assert_int_equal(unmap(0x2000, 0), EINVAL);
+	assert_int_equal(unmap(0, 0), EINVAL);
 	assert_int_equal(map(0x2000, 0x1000, 0, READ_WRITE, memory), EEXIST);
 	assert_int_equal(unmap(0x1000, 0x100 * 0x2000), 0);
 	assert_int_equal(((const struct vfio_user_dma_unmap *)last.body)->bytes, 0x100 * 0x1000);

@@ -96,6 +96,8 @@ static int dma_unmap(struct emu_vfio_user *server, struct vfio_user_request *req
 
 	*unmapped = *map;
 	reply->bytes = sizeof(*unmapped);
+	if (!map->bytes && !(map->flags & VFIO_DMA_UNMAP_FLAG_ALL))
+		return -EINVAL;
 	if (!(map->flags & VFIO_DMA_UNMAP_FLAG_ALL))
 		return emu_ram_remove(server->emu, map->address, map->bytes, &unmapped->bytes);
 	unmapped->bytes = 0;
