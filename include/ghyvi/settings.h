@@ -11,6 +11,8 @@
 #include <ghyvi/shadow_policy.h>
 
 #define GHYVI_BUDGET_MAX_MS 3600000u
+/* So that slices of 4096 instructions are counted in 32 bits. */
+#define GHYVI_BUDGET_MAX_MINSN 4294967u
 #define GHYVI_POINTS_MAX 1000000u
 #define GHYVI_VIOLATION_WINDOW_MIN_MS 100u
 #define GHYVI_VIOLATION_WINDOW_MAX_MS 3600000u
@@ -38,9 +40,10 @@
 	X(budget_batches, GHYVI_AUDIT_BATCHES_MIN, GHYVI_AUDIT_BATCHES_MAX)
 
 /* Members of struct ghyvi_containment, in containment/. */
-#define GHYVI_CONTAINMENT_SETTINGS(X)        \
-	X(budget_ms, 0, GHYVI_BUDGET_MAX_MS) \
-	X(points_max, 0, GHYVI_POINTS_MAX)   \
+#define GHYVI_CONTAINMENT_SETTINGS(X)              \
+	X(budget_ms, 0, GHYVI_BUDGET_MAX_MS)       \
+	X(budget_minsn, 0, GHYVI_BUDGET_MAX_MINSN) \
+	X(points_max, 0, GHYVI_POINTS_MAX)         \
 	X(window_ms, GHYVI_VIOLATION_WINDOW_MIN_MS, GHYVI_VIOLATION_WINDOW_MAX_MS)
 
 /*

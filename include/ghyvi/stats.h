@@ -53,8 +53,7 @@
 	X(workloads, "workloads completed")                                                      \
 	X(lite_restores, "running workloads whose ring tail was moved forward")                  \
 	X(engine_errors, "workloads stopped because of a bad command or address")                \
-	X(budget_overruns,                                                                       \
-	  "workloads stopped because they used up their GPU time (containment/budget_ms)")       \
+	X(budget_overruns, "workloads stopped because they used up a budget of containment/")    \
 	X(violations, "workloads that count against the guest (containment/points_max)")         \
 	X(failsafes, "times the vGPU went into failsafe state")                                  \
 	X(engine_resets, "engine resets requested by the guest")                                 \

@@ -15,6 +15,7 @@
 #include <linux/build_bug.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/string.h>
@@ -143,13 +144,39 @@ static int serve_fault(struct softgpu_engine *engine, struct softgpu_worker *wor
 	return err;
 }
 
+/* Slices that the job's kernels may still execute, with the one that is too many; 0: any number. */
+static u32 slices_allowed(const struct ghyvi_job *job)
+{
+	u64 budget = div_u64((u64)job->budget_minsn * 1000000 + GHYVI_EU_SLICE_INSTRUCTIONS - 1,
+			     GHYVI_EU_SLICE_INSTRUCTIONS);
+
+	return budget ? budget - softgpu_job(job)->slices + 1 : 0;
+}
+
+/* Count what the worker has executed. Returns 0, or SOFTGPU_ERROR: more than the job may. */
+static int count_slices(struct softgpu_engine *engine, u32 left)
+{
+	struct ghyvi_job *job = engine->job;
+	u32 allowed = slices_allowed(job);
+
+	softgpu_job(job)->slices += allowed - min(allowed, left);
+	if (!allowed || left)
+		return SOFTGPU_OK;
+	ghyvi_count(engine->client->base.params.stats, budget_overruns);
+	return softgpu_error(engine, "%u million instructions used up", job->budget_minsn);
+}
+
 /* What the worker's answer means for the job. *@again: there are groups left to do. */
 static int take_answer(struct softgpu_engine *engine, struct softgpu_worker *worker, bool *again)
 {
 	struct softgpu_job *job = softgpu_job(engine->job);
 	struct ghyvi_eu_next *next = &worker->next;
+	int err;
 
 	/* What is ANSWERED is the engine's alone. */
+	err = next->status == GHYVI_EU_ERROR ? 0 : count_slices(engine, next->slices);
+	if (err)
+		return err;
 	switch (next->status) {
 	case GHYVI_EU_DONE:
 		job->groups = 0;
@@ -240,6 +267,7 @@ static void worker_post(struct softgpu_engine *engine, struct softgpu_worker *wo
 	if (!++next->number)
 		next->number = 1;
 	next->groups = job->groups;
+	next->slices = slices_allowed(engine->job);
 	WARN_ON_ONCE(worker->group);
 	swap(job->group, worker->group);
 	memcpy(next->base, kept->base, sizeof(next->base));

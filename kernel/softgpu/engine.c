@@ -128,12 +128,14 @@ static int softgpu_continue(struct softgpu_engine *engine)
 
 	spin_lock_irqsave(&engine->lock, flags);
 	if (softgpu_at_tail(engine)) {
-		/* Commands that update_tail() added have a GPU time budget of their own. */
+		/* Commands that update_tail() added have budgets of their own. */
 		engine->ring_tail = softgpu_job(job)->tail & RING_TAIL_MASK;
-		if (!softgpu_at_tail(engine))
+		if (!softgpu_at_tail(engine)) {
 			softgpu_job(job)->since_ns = ktime_get_ns();
-		else if (!softgpu_job(job)->stop)
+			softgpu_job(job)->slices = 0;
+		} else if (!softgpu_job(job)->stop) {
 			verdict = SOFTGPU_DONE;
+		}
 	}
 	if (verdict)
 		softgpu_job(job)->state = JOB_LEAVING;

@@ -130,6 +130,7 @@ struct softgpu_blt_setup {
 /*
  * struct softgpu_job - softgpu's part of a job; protected by softgpu_engine.lock.
  * @rows: rows of the blit at the position that are done; belongs to the engine's thread
+ * @slices: of instructions of kernels, that count against the budget; as @rows
  * @group: the one in which the dispatch gave way, NULL: none; as @rows. See workers.h
  * @batches: position in each batch at the preemption; @address is that of the next command
  * @setup: operands of later blits; belongs to the engine's thread while the job runs
@@ -147,6 +148,7 @@ struct softgpu_job {
 	bool indirect; /* @batches[0] is the indirect context batch */
 	u32 rows;
 	u64 groups; /* thread groups of the dispatch at the position that have ended; as @rows */
+	u32 slices;
 	struct softgpu_group *group;
 	bool group_missing; /* job_load() has returned 1 */
 	bool given_up; /* a worker may still execute a dispatch of the job, which has ended */

@@ -313,6 +313,7 @@ static int answer_engine(struct softgpu_worker *worker, const struct ghyvi_eu_ne
 		} else {
 			worker->next.status = next->status;
 			worker->next.groups = next->groups;
+			worker->next.slices = next->slices;
 			worker->group = *group;
 			*group = NULL;
 			memcpy(worker->next.text, next->text, sizeof(next->text));

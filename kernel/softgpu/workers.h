@@ -92,7 +92,7 @@ enum softgpu_worker_state {
 	WORKER_READY, /* waits for a dispatch */
 	WORKER_POSTED, /* @next is a dispatch that it has not taken */
 	WORKER_RUNNING, /* executes it */
-	WORKER_ANSWERED, /* @next.status, @next.groups and @next.text are about it */
+	WORKER_ANSWERED, /* @next.status, groups, slices and text are about it */
 	WORKER_DEAD, /* its file is closed, or its client is gone */
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /sys/bus/mdev/devices/<uuid>/containment/
- *	budget_ms, points_max, window_ms
+ *	budget_ms, budget_minsn, points_max, window_ms
  *
  * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
  */
@@ -20,6 +20,7 @@ GHYVI_CONTAINMENT_SETTINGS(CONTAINMENT_SETTING)
 
 static struct attribute *containment_attributes[] = {
 	&setting_budget_ms.attr.attr,
+	&setting_budget_minsn.attr.attr,
 	&setting_points_max.attr.attr,
 	&setting_window_ms.attr.attr,
 	NULL,

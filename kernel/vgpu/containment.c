@@ -223,12 +223,14 @@ void ghyvi_vgpu_get_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containmen
 		.budget_ms = READ_ONCE(from->budget_ms),
 		.points_max = READ_ONCE(from->points_max),
 		.window_ms = READ_ONCE(from->window_ms),
+		.budget_minsn = READ_ONCE(from->budget_minsn),
 	};
 }
 
 int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu, const struct ghyvi_containment *containment)
 {
 	if (containment->budget_ms > GHYVI_BUDGET_MAX_MS ||
+	    containment->budget_minsn > GHYVI_BUDGET_MAX_MINSN ||
 	    containment->points_max > GHYVI_POINTS_MAX ||
 	    containment->window_ms < GHYVI_VIOLATION_WINDOW_MIN_MS ||
 	    containment->window_ms > GHYVI_VIOLATION_WINDOW_MAX_MS)
@@ -237,6 +239,7 @@ int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu, const struct ghyvi_conta
 	drain_points(vgpu, ktime_get_ns()); /* at the rate until now */
 	/* ghyvi_vgpu_get_containment() reads the words without the lock. */
 	WRITE_ONCE(vgpu->containment.budget_ms, containment->budget_ms);
+	WRITE_ONCE(vgpu->containment.budget_minsn, containment->budget_minsn);
 	WRITE_ONCE(vgpu->containment.points_max, containment->points_max);
 	WRITE_ONCE(vgpu->containment.window_ms, containment->window_ms);
 	clamp_points(vgpu);

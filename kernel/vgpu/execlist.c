@@ -227,6 +227,7 @@ struct vgpu_workload *vgpu_engine_workload(struct vgpu_engine *engine)
 	workload->base.job.engine = engine->id;
 	workload->base.job.event = job_event;
 	workload->base.job.budget_ns = vgpu->containment.budget_ms * NSEC_PER_MSEC;
+	workload->base.job.budget_minsn = vgpu->containment.budget_minsn;
 	return workload;
 }
 

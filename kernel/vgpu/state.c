@@ -139,13 +139,22 @@ static void get_settings(struct ghyvi_vgpu *vgpu, struct state_settings *setting
 	ghyvi_sched_get_knobs(vgpu->sched_entity, &settings->knobs);
 	ghyvi_audit_get_budget(vgpu->audit, &settings->budget);
 	settings->budget_us = STATE_BUDGET_US;
-	settings->containment = vgpu->containment;
+	settings->containment.budget_ms = vgpu->containment.budget_ms;
+	settings->containment.points_max = vgpu->containment.points_max;
+	settings->containment.window_ms = vgpu->containment.window_ms;
+	settings->budget_minsn = vgpu->containment.budget_minsn;
 	settings->self_check = ghyvi_vgpu_get_check(vgpu);
 }
 
 /* Returns 0, or -EINVAL when a setting is out of range; then some have changed. */
 static int set_settings(struct ghyvi_vgpu *vgpu, const struct state_settings *settings)
 {
+	const struct ghyvi_containment containment = {
+		.budget_ms = settings->containment.budget_ms,
+		.points_max = settings->containment.points_max,
+		.window_ms = settings->containment.window_ms,
+		.budget_minsn = settings->budget_minsn,
+	};
 	struct ghyvi_shadow_tuning tuning;
 
 	ghyvi_gtt_get_tuning(vgpu->gtt, &tuning);
@@ -153,7 +162,7 @@ static int set_settings(struct ghyvi_vgpu *vgpu, const struct state_settings *se
 	tuning.oos_threshold = settings->oos_threshold;
 	tuning.idle_pins = settings->idle_pins;
 	tuning.tables_max = settings->tables_max;
-	if (ghyvi_vgpu_set_containment(vgpu, &settings->containment) ||
+	if (ghyvi_vgpu_set_containment(vgpu, &containment) ||
 	    ghyvi_gtt_set_tuning(vgpu->gtt, &tuning) ||
 	    ghyvi_vgpu_set_policy(vgpu, settings->policy) ||
 	    ghyvi_sched_set_knobs(vgpu->sched_entity, &settings->knobs) ||
@@ -260,6 +269,7 @@ static void limit_settings(struct state_settings *settings, const struct state_s
 		min(settings->budget.budget_batches, ours->budget.budget_batches);
 	settings->containment.budget_ms =
 		lower_limit(settings->containment.budget_ms, ours->containment.budget_ms);
+	settings->budget_minsn = lower_limit(settings->budget_minsn, ours->budget_minsn);
 	settings->containment.points_max =
 		lower_limit(settings->containment.points_max, ours->containment.points_max);
 	settings->containment.window_ms =

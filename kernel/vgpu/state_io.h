@@ -86,9 +86,13 @@ struct state_settings {
 	struct ghyvi_sched_knobs knobs;
 	struct ghyvi_audit_budget budget;
 	u32 budget_us; /* STATE_BUDGET_US; was a limit of auditing, which is ignored */
-	struct ghyvi_containment containment;
+	struct {
+		u32 budget_ms;
+		u32 points_max;
+		u32 window_ms;
+	} containment;
 	u32 self_check;
-	u32 reserved;
+	u32 budget_minsn; /* of containment; 0 in older states: no limit */
 };
 
 struct state_machine {

@@ -723,11 +723,14 @@ struct ghyvi_sched_entity *ghyvi_vgpu_sched_entity(struct ghyvi_vgpu *vgpu);
  *	0..GHYVI_POINTS_MAX; 0: no limit. In failsafe state at most twice as many are kept.
  * @window_ms: time in ms in which @points_max points drain, at an even rate;
  *	GHYVI_VIOLATION_WINDOW_MIN_MS..GHYVI_VIOLATION_WINDOW_MAX_MS
+ * @budget_minsn: millions of instructions that kernels of a workload may execute, where the pGPU
+ *	counts them; as @budget_ms. 0..GHYVI_BUDGET_MAX_MINSN; 0: no limit
  */
 struct ghyvi_containment {
 	u32 budget_ms;
 	u32 points_max;
 	u32 window_ms;
+	u32 budget_minsn;
 };
 
 #define GHYVI_CONTAINMENT_DEFAULT                                         \
@@ -748,7 +751,7 @@ void ghyvi_vgpu_get_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containmen
  * @vgpu: vGPU of the limits
  * @containment: new limits
  *
- * May be called at any time. @budget_ms applies to workloads that are submitted afterwards.
+ * May be called at any time. Budgets apply to workloads that are submitted afterwards.
  *
  * Context: may sleep.
  * Return: 0; -EINVAL when a member is out of range, and then no limit changes.

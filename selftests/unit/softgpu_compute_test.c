@@ -291,6 +291,88 @@ static void a_group_gives_way_anywhere_and_goes_on_to_the_bit(void **state)
 	finish(rig, with);
 }
 
+static void put_kernel(struct rig *rig, bool endless)
+{
+	u32 commands[64];
+
+	memset(&rig->backend, 0, sizeof(rig->backend));
+	rig_reset(rig);
+	kernels_put(rig->batch2, rig->batch3, endless);
+	ring_emit(rig, commands, kernels_commands(commands, DATA, BATCH3, BATCH2, GROUPS));
+	ring_pad(rig);
+}
+
+/* A million instructions are 245 slices. What they are executed by, and in which turns, is the same. */
+static void a_job_that_executes_too_many_instructions_is_stopped(void **state)
+{
+	struct rig *rig = *state;
+	enum ghyvi_job_status status;
+	unsigned int turns = 0;
+	struct unit unit;
+
+	unit_start(&unit, kernels_execute);
+	rig->job.budget_minsn = 1;
+	put_kernel(rig, false);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_in_range(rig->backend.slices, 1, 244);
+	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 0);
+
+	put_kernel(rig, true);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_non_null(strstr(rig_reason(rig), ": 1 million instructions used up"));
+	assert_int_equal(rig->backend.slices, 246);
+	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 1);
+	assert_null(rig->backend.group);
+
+	put_kernel(rig, true);
+	do {
+		rig_start(rig);
+		if (turns++ % 2)
+			usleep_range(200, 300);
+		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
+		status = rig_wait(rig);
+	} while (status == GHYVI_JOB_PREEMPTED);
+	assert_int_equal(status, GHYVI_JOB_ERROR);
+	assert_true(turns > 1);
+	assert_int_equal(rig->backend.slices, 246);
+
+	/* Without a limit only time counts; the next job's results are right. */
+	rig->job.budget_minsn = 0;
+	rig->job.budget_ns = 20 * NSEC_PER_MSEC;
+	put_kernel(rig, true);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_non_null(strstr(rig_reason(rig), "GPU time"));
+	assert_int_equal(rig->backend.slices, 0);
+	softgpu_ops.job_free(&rig->job);
+	rig->job.budget_ns = 0;
+	put_kernel(rig, false);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	unit_stop(&unit);
+}
+
+/* Each says that it has executed half of what it may, or that more is left than it got. */
+static void count_half(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	next->slices = unit->dispatches % 2 ? next->slices / 2 : UINT_MAX;
+}
+
+/* What one dispatch has executed, the next one may not. */
+static void all_dispatches_of_a_job_have_one_budget(void **state)
+{
+	struct rig *rig = *state;
+	struct unit unit;
+
+	unit_start(&unit, count_half);
+	rig->job.budget_minsn = 1;
+	emit_walker(rig);
+	emit_walker(rig);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(unit.dispatches, 3);
+	assert_int_equal(rig->backend.slices, 246 - 246 / 2 / 2);
+	unit_stop(&unit);
+}
+
 #define HOSTILE 100
 
 /* Whatever a kernel does costs its own job at most; the next one's results are right. */
@@ -832,6 +914,8 @@ int main(void)
 		TEST(an_address_that_is_not_mapped_ends_the_job),
 		TEST(a_dispatch_gives_way_and_goes_on),
 		TEST(a_group_gives_way_anywhere_and_goes_on_to_the_bit),
+		TEST(a_job_that_executes_too_many_instructions_is_stopped),
+		TEST(all_dispatches_of_a_job_have_one_budget),
 		TEST(hostile_kernels_reach_only_their_own_memory),
 		TEST(a_process_that_does_not_end_what_was_given_up_is_ended),
 		TEST(a_process_that_is_waited_for_gets_no_second_delay),

@@ -891,7 +891,8 @@ static void an_error_in_the_last_use_of_a_workload_is_not_counted_again(void **s
 static void the_largest_limits_are_accepted(void **state)
 {
 	const struct ghyvi_containment most = { GHYVI_BUDGET_MAX_MS, GHYVI_POINTS_MAX,
-						GHYVI_VIOLATION_WINDOW_MAX_MS };
+						GHYVI_VIOLATION_WINDOW_MAX_MS,
+						GHYVI_BUDGET_MAX_MINSN };
 	struct ghyvi_containment now;
 
 	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &most), 0);
@@ -901,12 +902,13 @@ static void the_largest_limits_are_accepted(void **state)
 
 static void limits_out_of_range_change_nothing(void **state)
 {
-	const struct ghyvi_containment good = { 1, 2, GHYVI_VIOLATION_WINDOW_MIN_MS };
+	const struct ghyvi_containment good = { 1, 2, GHYVI_VIOLATION_WINDOW_MIN_MS, 3 };
 	const struct ghyvi_containment bad[] = {
-		{ GHYVI_BUDGET_MAX_MS + 1, 2, GHYVI_VIOLATION_WINDOW_MIN_MS },
-		{ 1, GHYVI_POINTS_MAX + 1, GHYVI_VIOLATION_WINDOW_MIN_MS },
-		{ 1, 2, GHYVI_VIOLATION_WINDOW_MIN_MS - 1 },
-		{ 1, 2, GHYVI_VIOLATION_WINDOW_MAX_MS + 1 },
+		{ GHYVI_BUDGET_MAX_MS + 1, 2, GHYVI_VIOLATION_WINDOW_MIN_MS, 0 },
+		{ 1, GHYVI_POINTS_MAX + 1, GHYVI_VIOLATION_WINDOW_MIN_MS, 0 },
+		{ 1, 2, GHYVI_VIOLATION_WINDOW_MIN_MS - 1, 0 },
+		{ 1, 2, GHYVI_VIOLATION_WINDOW_MAX_MS + 1, 0 },
+		{ 1, 2, GHYVI_VIOLATION_WINDOW_MIN_MS, GHYVI_BUDGET_MAX_MINSN + 1 },
 	};
 	struct ghyvi_containment now;
 	unsigned int i;
@@ -918,13 +920,14 @@ static void limits_out_of_range_change_nothing(void **state)
 	assert_memory_equal(&now, &good, sizeof(now));
 }
 
-static void jobs_get_the_gpu_time_budget(void **state)
+static void jobs_get_the_budgets(void **state)
 {
-	struct ghyvi_containment containment = { 250, 0, GHYVI_VIOLATION_WINDOW_MAX_MS };
+	struct ghyvi_containment containment = { 250, 0, GHYVI_VIOLATION_WINDOW_MAX_MS, 7 };
 
 	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &containment), 0);
 	submit_work(0);
 	assert_int_equal(gpu.running[GHYVI_RCS]->budget_ns, 250 * NSEC_PER_MSEC);
+	assert_int_equal(gpu.running[GHYVI_RCS]->budget_minsn, 7);
 	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 }
 
@@ -973,7 +976,7 @@ int main(void)
 		RCS(a_guest_cannot_clear_its_points),
 		RCS(the_largest_limits_are_accepted),
 		RCS(limits_out_of_range_change_nothing),
-		RCS(jobs_get_the_gpu_time_budget),
+		RCS(jobs_get_the_budgets),
 	};
 
 	return cmocka_run_group_tests_name("vgpu containment", tests, NULL, NULL);

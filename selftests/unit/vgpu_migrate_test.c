@@ -155,7 +155,7 @@ static const struct settings strict = {
 	.tuning = { 0, 0, 0, 100, 3, 50, 300 },
 	.knobs = { 50, 20, 1 },
 	.budget = { 1 << 16, 2000, 10 },
-	.containment = { 1000, 50, 120000 },
+	.containment = { 1000, 50, 120000, 30 },
 };
 
 static const struct settings loose = {
@@ -164,7 +164,7 @@ static const struct settings loose = {
 	.tuning = { 0, 0, 0, 200, 4, 100, 400 },
 	.knobs = { 300, 0, 7 },
 	.budget = { 1 << 20, 20000, 100 },
-	.containment = { 0, 0, 5000 },
+	.containment = { 0, 0, 5000, 0 },
 };
 
 static void set_all(struct move_host *host, const struct settings *settings)

@@ -212,7 +212,8 @@ static void a_guest_may_reset_the_engine_during_a_restart(void **state)
 
 static void drive_into_failsafe(void)
 {
-	const struct ghyvi_containment none = { 0, 1, GHYVI_VIOLATION_WINDOW_MAX_MS };
+	const struct ghyvi_containment none = { .points_max = 1,
+						.window_ms = GHYVI_VIOLATION_WINDOW_MAX_MS };
 	int i;
 
 	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &none), 0);

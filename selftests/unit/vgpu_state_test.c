@@ -380,6 +380,33 @@ static void a_state_with_one_wrong_setting_is_refused(void **state)
 	changed = good;
 	memset(changed.audit, 'x', sizeof(changed.audit));
 	assert_int_equal(load_with(saved, bytes, &changed, 0), -EINVAL);
+	changed = good;
+	changed.budget_minsn = GHYVI_BUDGET_MAX_MINSN + 1;
+	assert_int_equal(load_with(saved, bytes, &changed, 0), -EINVAL);
+	free(saved);
+}
+
+/* 0 is no limit, and what older states have. */
+static void the_lower_budget_of_instructions_applies(void **state)
+{
+	static const u32 budgets[][3] = { { 0, 0, 0 }, { 0, 5, 5 }, { 5, 0, 5 }, { 5, 7, 5 } };
+	struct ghyvi_containment limits = GHYVI_CONTAINMENT_DEFAULT;
+	struct state_settings settings;
+	size_t bytes;
+	unsigned int i;
+	void *saved = pair_save(&from, &bytes);
+
+	for (i = 0; i < ARRAY_SIZE(budgets); i++) {
+		settings = *(struct state_settings *)section(saved, STATE_SETTINGS);
+		settings.budget_minsn = budgets[i][0];
+		limits.budget_minsn = budgets[i][1];
+		assert_int_equal(ghyvi_vgpu_set_containment(to.vgpu, &limits), 0);
+		assert_int_equal(load_with(saved, bytes, &settings, 0), 0);
+		ghyvi_vgpu_get_containment(to.vgpu, &limits);
+		assert_int_equal(limits.budget_minsn, budgets[i][2]);
+	}
+	limits.budget_minsn = 0;
+	assert_int_equal(ghyvi_vgpu_set_containment(to.vgpu, &limits), 0);
 	free(saved);
 }
 
@@ -545,6 +572,7 @@ int main(void)
 		PAIR_TEST(failsafe_state_that_drains_can_go_to_an_older_ghyvi),
 		PAIR_TEST(points_of_a_state_drain_within_a_window),
 		PAIR_TEST(a_state_with_one_wrong_setting_is_refused),
+		PAIR_TEST(the_lower_budget_of_instructions_applies),
 		PAIR_TEST(refused_commands_are_not_where_a_workload_is),
 		PAIR_TEST(what_a_newer_state_has_more_is_optional_or_refused),
 		PAIR_TEST(states_of_all_formats_are_loaded),

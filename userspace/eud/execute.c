@@ -4,8 +4,6 @@
 #include <string.h>
 #include "execute.h"
 
-#define SLICE_INSTRUCTIONS 4096
-
 static void refuse(struct ghyvi_eu_next *next, const struct eu_error *error)
 {
 	next->status = GHYVI_EU_ERROR;
@@ -62,17 +60,23 @@ static void execute_run(struct eud *eud, struct eu_run *run, struct ghyvi_eu_nex
 {
 	struct eu_error error = { .status = EU_DONE };
 	struct eu_counters before, now;
+	bool yield, limited = next->slices, spent = false;
 	enum eu_status status;
-	bool yield;
 
 	eu_run_counters(run, &before);
 	do {
 		if (asks(&eud->control->abort, next))
 			return; /* any answer is right */
 		yield = asks(&eud->control->yield, next);
-		status = yield ? eu_run_to_boundary(run, SLICE_INSTRUCTIONS, &error) :
-				 eu_run(run, SLICE_INSTRUCTIONS, &error);
-	} while (status == EU_AGAIN && !(yield && give_way(eud, run, next)));
+		status = yield ? eu_run_to_boundary(run, GHYVI_EU_SLICE_INSTRUCTIONS, &error) :
+				 eu_run(run, GHYVI_EU_SLICE_INSTRUCTIONS, &error);
+		if (limited)
+			spent = !--next->slices;
+	} while (status == EU_AGAIN && !spent && !(yield && give_way(eud, run, next)));
+	if (status == EU_AGAIN && spent) { /* it costs the job: nothing goes on */
+		next->status = GHYVI_EU_YIELDED;
+		next->group_bytes = 0;
+	}
 	eu_run_counters(run, &now);
 	if (status == EU_AGAIN)
 		next->groups += now.groups - before.groups;

@@ -34,6 +34,9 @@
 /* The most bytes of a thread group in progress: 64 threads and 64 KiB of shared memory. */
 #define GHYVI_EU_GROUP_BYTES (448u << 10)
 
+/* Instructions of a slice, the unit in which they are counted. */
+#define GHYVI_EU_SLICE_INSTRUCTIONS 4096
+
 /**
  * struct ghyvi_eu_control - what the kernel asks of a dispatch that is being executed
  * @yield: number of the dispatch that is to stop soon, and to be answered with GHYVI_EU_YIELDED
@@ -70,7 +73,8 @@ enum ghyvi_eu_status {
  *	in progress; out: the buffer has the one that the dispatch goes on with
  * @group_bytes: in, GHYVI_EU_YIELDED, and out: bytes of @group, a multiple of 8; 0: none is in
  *	progress
- * @reserved: 0
+ * @slices: out: slices that the dispatch may execute, 0: any number; in: those of them that are
+ *	left. The answer without any left, GHYVI_EU_YIELDED at the latest, costs the job
  * @text: in, GHYVI_EU_ERROR: one line, ends with a 0
  * @base: out: STATE_BASE_ADDRESS, as the context has it; a header of 0: the context had none.
  *	So with the next three, of the last command of each kind
@@ -87,7 +91,7 @@ struct ghyvi_eu_next {
 	__u64 groups;
 	__u64 group;
 	__u32 group_bytes;
-	__u32 reserved;
+	__u32 slices;
 	char text[120];
 	__u32 base[19];
 	__u32 vfe[9];
