@@ -60,6 +60,7 @@ ifdef ALL
 	@echo "  make test-i915-live  i915's own live selftests on the emulated Skylake [T=group]; hours"
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
 	@echo '                     build/kernels by make kernels), lab smoke tests'
+	@echo '  make test-iommufd  vGPUs by IOMMUFD, on a kernel whose VFIO is built with it'
 	@echo '  make test-guests   lab smoke tests with guests that run kernels of Debian 11,'
 	@echo '                     13 and its backports; policy/bar_remap on and off'
 	@echo '  make test-igt IGT=DIR  i915 tests of igt-gpu-tools, built in DIR, in a guest: compares with'
@@ -328,6 +329,12 @@ test-desktop: modules guest-programs tools
 test-debug: setup
 	@$(MAKE) --no-print-directory guest-programs tools migrating-qemu
 	@GHYVI_MOVES=$(MOVES) selftests/lab/run-debug $(T)
+
+# Not part of make test: IOMMUFD is not in Debian's kernels, so modules of one are built again.
+.PHONY: test-iommufd
+test-iommufd: setup
+	@$(MAKE) --no-print-directory guest-programs tools migrating-qemu
+	@selftests/lab/run-iommufd $(T)
 
 # Not part of make test, as test-smp.
 .PHONY: test-kcsan
