@@ -474,7 +474,7 @@ static void indirect_data_follows_the_constants(void **state)
 	drop(&f);
 }
 
-/* Lanes of a single program flow do what all do; a branch, which is another one there, is refused. */
+/* In a single program flow all lanes execute alike; a branch, which differs there, is refused. */
 static void a_single_program_flow_has_no_branches(void **state)
 {
 	struct code c = { .count = 0 };

@@ -7,8 +7,8 @@
  *
  * How the hardware encodes these numbers is not public, and no program sees it. Here an exponent's
  * lower bits are in the general register and the two upper ones, as a signed number, in the
- * accumulator. So a number that the type can hold looks as usual. The lowest exponent is zero's, the
- * highest that of infinities and NaNs; there are no denormals.
+ * accumulator. So a number that the type can hold looks as usual. The lowest exponent is that of
+ * zero, the highest that of infinities and NaNs; there are no denormals.
  */
 #include "alu.h"
 
