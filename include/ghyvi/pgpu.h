@@ -441,8 +441,8 @@ struct ghyvi_job_fault {
  * @budget_ns: limit of the job's time on the engine in ns; 0: no limit. Past it the backend stops
  *	the job with GHYVI_JOB_ERROR as soon as it can, between two commands at the latest. When the
  *	engine reaches commands that @update_tail added, the time restarts from 0.
- * @budget_minsn: limit of the instructions that the job's kernels execute, in millions; 0: no limit.
- *	As @budget_ns; for backends that count instructions
+ * @budget_minsn: limit of the instructions that the job's kernels execute, in millions; 0: no
+ *	limit. As @budget_ns; for backends that count instructions
  * @done: called once per @run, when the engine has stopped executing the job. The backend calls it
  *	from a context that may sleep, with none of its locks held, and not from within @run. After
  *	the call the backend does not access the job.

@@ -302,7 +302,7 @@ static void put_kernel(struct rig *rig, bool endless)
 	ring_pad(rig);
 }
 
-/* A million instructions are 245 slices. What they are executed by, and in which turns, is the same. */
+/* A million instructions are 245 slices, in however many turns. */
 static void a_job_that_executes_too_many_instructions_is_stopped(void **state)
 {
 	struct rig *rig = *state;
