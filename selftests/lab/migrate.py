@@ -16,7 +16,7 @@ from hostlib import Guest, Problem, require
 from ktap import Skip
 
 UNPACKED = f"{hostlib.TREE}/build/qemu"
-QEMU = f"{UNPACKED}/usr/bin/qemu-system-x86_64"
+QEMU = os.environ.get("GHYVI_MIGRATING_QEMU", f"{UNPACKED}/usr/bin/qemu-system-x86_64")
 WHY_NO_QEMU = f"{hostlib.TREE}/build/no-qemu"  # by tools/lab/fetch-qemu
 MODULES = "/usr/lib/x86_64-linux-gnu/qemu"
 GUESTS = "/run/ghyvi/guests"
