@@ -79,7 +79,7 @@ static uint32_t bits(float f)
 	return v;
 }
 
-static void test_integers_wrap_and_saturate(void **state)
+static void integers_wrap_and_saturate(void **state)
 {
 	struct code c = { .count = 0 };
 	unsigned int n;
@@ -105,7 +105,7 @@ static void test_integers_wrap_and_saturate(void **state)
 		assert_int_equal(dword(4, n), n < 2 ? 0 : n * 3 - 6);
 }
 
-static void test_regions_place_each_lane(void **state)
+static void regions_place_each_lane(void **state)
 {
 	struct code c = { .count = 0 };
 	struct op columns = VEC(EU_D, 2), two = VEC(EU_D, 8);
@@ -132,7 +132,7 @@ static void test_regions_place_each_lane(void **state)
 		assert_int_equal(dword(8, n), n % 2 ? 0 : 103);
 }
 
-static void test_conversions_clamp(void **state)
+static void conversions_clamp(void **state)
 {
 	static const float in[8] = { 1.9f, -1.9f, 3e9f, -3e9f, NAN, INFINITY, 254.7f, -0.0f };
 	static const int32_t out[8] = { 1, -1, INT32_MAX, INT32_MIN, 0, INT32_MAX, 254, 0 };
@@ -178,7 +178,7 @@ static void the_largest_negative_integer_becomes_a_float(void **state)
 	assert_int_equal(dword(4, 0), bits(0x1p31f));
 }
 
-static void test_flags_and_predicates(void **state)
+static void flags_and_predicates(void **state)
 {
 	struct code c = { .count = 0 };
 	unsigned int n;
@@ -287,7 +287,7 @@ static void each_of_three_sources_has_its_precision(void **state)
 	}
 }
 
-static void test_no_number_is_unordered(void **state)
+static void no_number_is_unordered(void **state)
 {
 	struct code c = { .count = 0 };
 
@@ -318,7 +318,7 @@ static struct op accumulator(unsigned int type)
 	return acc;
 }
 
-static void test_upper_halves_of_products(void **state)
+static void upper_halves_of_products(void **state)
 {
 	static const uint32_t a[4] = { 0xffffffff, 0x12345678, 0x80000000, 3 };
 	static const uint32_t b[4] = { 0xffffffff, 0x9abcdef0, 0x80000001, 5 };
@@ -430,7 +430,7 @@ static void mac_of_words_and_halves_is_refused(void **state)
 	}
 }
 
-static void test_bits(void **state)
+static void bits_are_counted_and_moved(void **state)
 {
 	struct code c = { .count = 0 };
 
@@ -464,7 +464,7 @@ static void test_bits(void **state)
 	assert_int_equal(dword(4, 0), 0x1f00);
 }
 
-static void test_rounding_follows_cr0(void **state)
+static void rounding_follows_cr0(void **state)
 {
 	static const uint32_t expected[4] = { 0x3f800000, 0x3f800001, 0x3f800000, 0x3f800000 };
 	struct code c = { .count = 0 };
@@ -484,7 +484,7 @@ static void test_rounding_follows_cr0(void **state)
 	eu_mode_set(&exec);
 }
 
-static void test_denormals_follow_cr0(void **state)
+static void denormals_follow_cr0(void **state)
 {
 	struct code c = { .count = 0 };
 
@@ -513,7 +513,7 @@ static void test_denormals_follow_cr0(void **state)
 	fresh();
 }
 
-static void test_indirect_registers(void **state)
+static void indirect_registers(void **state)
 {
 	struct code c = { .count = 0 };
 	uint32_t *dw;
@@ -536,7 +536,7 @@ static void test_indirect_registers(void **state)
 	assert_int_equal(exec.error.status, EU_ILLEGAL);
 }
 
-static void test_regions_past_the_last_register_are_refused(void **state)
+static void regions_past_the_last_register_are_refused(void **state)
 {
 	struct code c = { .count = 0 };
 
@@ -549,7 +549,7 @@ static void test_regions_past_the_last_register_are_refused(void **state)
 	assert_non_null(strstr(exec.error.text, "r127"));
 }
 
-static void test_what_is_not_known_is_named(void **state)
+static void what_is_not_known_is_named(void **state)
 {
 	struct code c = { .count = 0 };
 
@@ -601,7 +601,7 @@ static void other_state_registers_are_refused(void **state)
 	}
 }
 
-static void test_halves_round_once(void **state)
+static void halves_round_once(void **state)
 {
 	unsigned int n;
 
@@ -884,7 +884,7 @@ static unsigned int random_instruction(struct code *c, bool floats)
 }
 
 /* step() compares the vectors' way with the general one. */
-static void test_both_ways_are_equal(void **state)
+static void both_ways_are_equal(void **state)
 {
 	static const unsigned int least[2][128] = {
 		{ [EU_MOV] = 100,
@@ -952,33 +952,33 @@ static void test_both_ways_are_equal(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_integers_wrap_and_saturate),
-		cmocka_unit_test(test_regions_place_each_lane),
-		cmocka_unit_test(test_conversions_clamp),
+		cmocka_unit_test(integers_wrap_and_saturate),
+		cmocka_unit_test(regions_place_each_lane),
+		cmocka_unit_test(conversions_clamp),
 		cmocka_unit_test(the_largest_negative_integer_becomes_a_float),
-		cmocka_unit_test(test_flags_and_predicates),
+		cmocka_unit_test(flags_and_predicates),
 		cmocka_unit_test(any_and_all_are_inverted_as_a_whole),
 		cmocka_unit_test(a_vector_immediate_has_nibbles),
 		cmocka_unit_test(each_of_three_sources_has_its_precision),
-		cmocka_unit_test(test_no_number_is_unordered),
-		cmocka_unit_test(test_upper_halves_of_products),
+		cmocka_unit_test(no_number_is_unordered),
+		cmocka_unit_test(upper_halves_of_products),
 		cmocka_unit_test(each_write_of_the_accumulator_has_an_upper_half),
 		cmocka_unit_test(mac_writes_the_accumulator_if_it_says_so),
 		cmocka_unit_test(mac_of_words_and_halves_is_refused),
-		cmocka_unit_test(test_bits),
-		cmocka_unit_test(test_rounding_follows_cr0),
-		cmocka_unit_test(test_denormals_follow_cr0),
-		cmocka_unit_test(test_indirect_registers),
-		cmocka_unit_test(test_regions_past_the_last_register_are_refused),
-		cmocka_unit_test(test_what_is_not_known_is_named),
+		cmocka_unit_test(bits_are_counted_and_moved),
+		cmocka_unit_test(rounding_follows_cr0),
+		cmocka_unit_test(denormals_follow_cr0),
+		cmocka_unit_test(indirect_registers),
+		cmocka_unit_test(regions_past_the_last_register_are_refused),
+		cmocka_unit_test(what_is_not_known_is_named),
 		cmocka_unit_test(a_macro_of_an_architecture_register_is_refused),
 		cmocka_unit_test(other_state_registers_are_refused),
-		cmocka_unit_test(test_halves_round_once),
+		cmocka_unit_test(halves_round_once),
 		cmocka_unit_test(csel_of_other_than_floats_is_refused),
 		cmocka_unit_test(dot_products_are_of_components),
 		cmocka_unit_test(lrp_is_between_two_values),
 		cmocka_unit_test(carry_and_borrow_are_in_the_accumulator),
-		cmocka_unit_test(test_both_ways_are_equal),
+		cmocka_unit_test(both_ways_are_equal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

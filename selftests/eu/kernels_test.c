@@ -103,7 +103,7 @@ static uint32_t bits_of(float f)
 	return v;
 }
 
-static void test_sum(void **state)
+static void computes_sum(void **state)
 {
 	enum { N = 1000 };
 	struct test t;
@@ -134,7 +134,7 @@ static uint32_t rotate(uint32_t v, unsigned int by)
 	return by ? v << by | v >> (32 - by) : v;
 }
 
-static void test_hash(void **state)
+static void computes_hash(void **state)
 {
 	struct test t;
 	uint32_t *d, expected[512], k, r;
@@ -161,7 +161,7 @@ static void test_hash(void **state)
 	end(&t);
 }
 
-static void test_mads(void **state)
+static void computes_mads(void **state)
 {
 	struct test t;
 	float *d, expected[256];
@@ -196,7 +196,7 @@ static void test_mads(void **state)
 	end(&t);
 }
 
-static void test_product(void **state)
+static void computes_product(void **state)
 {
 	enum { N = 48 };
 	struct test t;
@@ -263,7 +263,7 @@ static int path(int i, int v, int limit)
 	return steps * 1000 + odd;
 }
 
-static void test_paths(void **state)
+static void computes_paths(void **state)
 {
 	struct test t;
 	int *d, expected[256], k;
@@ -284,7 +284,7 @@ static void test_paths(void **state)
 	end(&t);
 }
 
-static void test_histogram(void **state)
+static void computes_histogram(void **state)
 {
 	enum { N = 5000 };
 	struct test t;
@@ -305,7 +305,7 @@ static void test_histogram(void **state)
 	end(&t);
 }
 
-static void test_total(void **state)
+static void computes_total(void **state)
 {
 	enum { N = 900 };
 	struct test t;
@@ -355,7 +355,7 @@ static uint64_t wide(uint64_t a, uint64_t b)
 	return r;
 }
 
-static void test_wide(void **state)
+static void computes_wide(void **state)
 {
 	struct test t;
 	uint64_t *d, *e, expected[256];
@@ -378,7 +378,7 @@ static void test_wide(void **state)
 	end(&t);
 }
 
-static void test_doubles(void **state)
+static void computes_doubles(void **state)
 {
 	struct test t;
 	double *d, *e, expected[128];
@@ -413,7 +413,7 @@ static void test_doubles(void **state)
 	end(&t);
 }
 
-static void test_halves(void **state)
+static void computes_halves(void **state)
 {
 	struct test t;
 	_Float16 *d, *e, expected[256], factor = (_Float16)1.7;
@@ -446,7 +446,7 @@ static void test_halves(void **state)
 	end(&t);
 }
 
-static void test_private_array(void **state)
+static void computes_private_array(void **state)
 {
 	struct test t;
 	int *d, expected[256], k, n;
@@ -476,7 +476,7 @@ static int clamped(int v, int low, int high)
 	return v < low ? low : v > high ? high : v;
 }
 
-static void test_narrow(void **state)
+static void computes_narrow(void **state)
 {
 	static const int add[4] = { 200, 3, 100, 9 }, flip[4] = { 1, 0, 3, 2 };
 	enum { N = 128 };
@@ -569,7 +569,7 @@ static double ulps(double got, double exact)
  * What OpenCL allows for functions that the compiler makes of several instructions, and what
  * Documentation/results/eu.md says of those that are one.
  */
-static void test_functions(void **state)
+static void computes_functions(void **state)
 {
 	static const double most[] = { 0.51, 3, 3, 0.51, 0.51, 0.51, 2.5, 5, 0.51, 0.51, 0.51, 0 };
 	enum { N = 256 };
@@ -614,7 +614,7 @@ static uint32_t bits(uint32_t a, int b)
 	       (sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum);
 }
 
-static void test_bits(void **state)
+static void computes_bits(void **state)
 {
 	struct test t;
 	uint32_t *d, expected[256], k;
@@ -635,7 +635,7 @@ static void test_bits(void **state)
 	end(&t);
 }
 
-static void test_far_atomics(void **state)
+static void computes_far_atomics(void **state)
 {
 	enum { N = 256 };
 	struct test t;
@@ -661,7 +661,7 @@ static void test_far_atomics(void **state)
 	end(&t);
 }
 
-static void test_copy3(void **state)
+static void computes_copy3(void **state)
 {
 	static const uint32_t size[3] = { 20, 6, 4 }, local[3] = { 5, 3, 2 };
 	struct test t;
@@ -701,7 +701,7 @@ static void *image(struct test *t, uint32_t width, uint32_t height)
  * The judges' kernel: texels at their places, past the edges, from beyond the border and by
  * integers. Of small integers, no result is rounded.
  */
-static void test_image(void **state)
+static void computes_image(void **state)
 {
 	enum { SIZE = 16, CHANNELS = 4 };
 	float(*in)[SIZE][CHANNELS], (*out)[SIZE][CHANNELS];
@@ -757,7 +757,7 @@ static void check_exact(const void *got, const void *want, unsigned int bytes, c
 	}
 }
 
-static void test_exact_floats(void **state)
+static void computes_exact_floats(void **state)
 {
 	static float quotients[EXACT], roots[EXACT];
 	struct test t;
@@ -784,7 +784,7 @@ static void test_exact_floats(void **state)
 	end(&t);
 }
 
-static void test_exact_doubles(void **state)
+static void computes_exact_doubles(void **state)
 {
 	static double quotients[EXACT], roots[EXACT];
 	struct test t;
@@ -816,16 +816,16 @@ static void test_exact_doubles(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sum),	      cmocka_unit_test(test_hash),
-		cmocka_unit_test(test_mads),	      cmocka_unit_test(test_product),
-		cmocka_unit_test(test_paths),	      cmocka_unit_test(test_histogram),
-		cmocka_unit_test(test_total),	      cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_doubles),	      cmocka_unit_test(test_halves),
-		cmocka_unit_test(test_private_array), cmocka_unit_test(test_narrow),
-		cmocka_unit_test(test_functions),     cmocka_unit_test(test_bits),
-		cmocka_unit_test(test_far_atomics),   cmocka_unit_test(test_copy3),
-		cmocka_unit_test(test_image),	      cmocka_unit_test(test_exact_floats),
-		cmocka_unit_test(test_exact_doubles),
+		cmocka_unit_test(computes_sum),		  cmocka_unit_test(computes_hash),
+		cmocka_unit_test(computes_mads),	  cmocka_unit_test(computes_product),
+		cmocka_unit_test(computes_paths),	  cmocka_unit_test(computes_histogram),
+		cmocka_unit_test(computes_total),	  cmocka_unit_test(computes_wide),
+		cmocka_unit_test(computes_doubles),	  cmocka_unit_test(computes_halves),
+		cmocka_unit_test(computes_private_array), cmocka_unit_test(computes_narrow),
+		cmocka_unit_test(computes_functions),	  cmocka_unit_test(computes_bits),
+		cmocka_unit_test(computes_far_atomics),	  cmocka_unit_test(computes_copy3),
+		cmocka_unit_test(computes_image),	  cmocka_unit_test(computes_exact_floats),
+		cmocka_unit_test(computes_exact_doubles),
 	};
 
 	program = argc > 1 ? argv[1] : NULL;

@@ -106,7 +106,7 @@ static void check_counts(const struct fixture *f)
 	}
 }
 
-static void test_budgets_do_not_change_results(void **state)
+static void budgets_do_not_change_results(void **state)
 {
 	struct eu_counters whole, parts;
 	struct fixture f;
@@ -136,7 +136,7 @@ static void test_budgets_do_not_change_results(void **state)
 	drop(&f);
 }
 
-static void test_a_saved_run_goes_on(void **state)
+static void a_saved_run_goes_on(void **state)
 {
 	struct fixture f;
 	struct eu_run *run;
@@ -597,7 +597,7 @@ static void decoded_instructions_have_a_bound(void **state)
 	bounded(4);
 }
 
-static void test_a_boundary_is_between_groups(void **state)
+static void a_boundary_is_between_groups(void **state)
 {
 	struct eu_counters counters;
 	struct fixture f;
@@ -620,7 +620,7 @@ static void test_a_boundary_is_between_groups(void **state)
 	drop(&f);
 }
 
-static void test_groups_are_skipped(void **state)
+static void groups_are_skipped(void **state)
 {
 	static const uint8_t none[3 * 32];
 	struct fixture f;
@@ -638,7 +638,7 @@ static void test_groups_are_skipped(void **state)
 	drop(&f);
 }
 
-static void test_threads_share_the_groups(void **state)
+static void threads_share_the_groups(void **state)
 {
 	struct fixture f;
 	struct eu_run *run;
@@ -653,7 +653,7 @@ static void test_threads_share_the_groups(void **state)
 	drop(&f);
 }
 
-static void test_damaged_saves_are_refused_or_harmless(void **state)
+static void damaged_saves_are_refused_or_harmless(void **state)
 {
 	struct fixture f;
 	struct eu_run *run;
@@ -694,7 +694,7 @@ static void test_damaged_saves_are_refused_or_harmless(void **state)
 	drop(&f);
 }
 
-static void test_an_endless_loop_costs_its_budget(void **state)
+static void an_endless_loop_costs_its_budget(void **state)
 {
 	struct code c = { .count = 0 };
 	struct eu_counters counters;
@@ -712,7 +712,7 @@ static void test_an_endless_loop_costs_its_budget(void **state)
 	drop(&f);
 }
 
-static void test_a_barrier_that_never_completes_is_stuck(void **state)
+static void a_barrier_that_never_completes_is_stuck(void **state)
 {
 	struct code c = { .count = 0 };
 	struct fixture f;
@@ -729,7 +729,7 @@ static void test_a_barrier_that_never_completes_is_stuck(void **state)
 	drop(&f);
 }
 
-static void test_a_page_that_is_not_mapped_is_a_fault(void **state)
+static void a_page_that_is_not_mapped_is_a_fault(void **state)
 {
 	struct code c = { .count = 0 };
 	struct fixture f;
@@ -748,7 +748,7 @@ static void test_a_page_that_is_not_mapped_is_a_fault(void **state)
 	drop(&f);
 }
 
-static void test_a_changed_kernel_is_decoded_again(void **state)
+static void a_changed_kernel_is_decoded_again(void **state)
 {
 	struct code c = { .count = 0 };
 	struct fixture f;
@@ -769,7 +769,7 @@ static void test_a_changed_kernel_is_decoded_again(void **state)
 	drop(&f);
 }
 
-static void test_dispatches_out_of_range_are_refused(void **state)
+static void dispatches_out_of_range_are_refused(void **state)
 {
 	struct code c = { .count = 0 };
 	struct fixture f;
@@ -805,8 +805,8 @@ static void test_dispatches_out_of_range_are_refused(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_budgets_do_not_change_results),
-		cmocka_unit_test(test_a_saved_run_goes_on),
+		cmocka_unit_test(budgets_do_not_change_results),
+		cmocka_unit_test(a_saved_run_goes_on),
 		cmocka_unit_test(waiting_lanes_go_on_in_a_program_that_is_new),
 		cmocka_unit_test(lanes_that_break_go_on_behind_the_loop),
 		cmocka_unit_test(halted_lanes_meet_at_the_end),
@@ -815,15 +815,15 @@ int main(void)
 		cmocka_unit_test(a_single_program_flow_has_no_branches),
 		cmocka_unit_test(only_what_is_executed_is_fetched),
 		cmocka_unit_test(decoded_instructions_have_a_bound),
-		cmocka_unit_test(test_a_boundary_is_between_groups),
-		cmocka_unit_test(test_groups_are_skipped),
-		cmocka_unit_test(test_threads_share_the_groups),
-		cmocka_unit_test(test_damaged_saves_are_refused_or_harmless),
-		cmocka_unit_test(test_an_endless_loop_costs_its_budget),
-		cmocka_unit_test(test_a_barrier_that_never_completes_is_stuck),
-		cmocka_unit_test(test_a_page_that_is_not_mapped_is_a_fault),
-		cmocka_unit_test(test_a_changed_kernel_is_decoded_again),
-		cmocka_unit_test(test_dispatches_out_of_range_are_refused),
+		cmocka_unit_test(a_boundary_is_between_groups),
+		cmocka_unit_test(groups_are_skipped),
+		cmocka_unit_test(threads_share_the_groups),
+		cmocka_unit_test(damaged_saves_are_refused_or_harmless),
+		cmocka_unit_test(an_endless_loop_costs_its_budget),
+		cmocka_unit_test(a_barrier_that_never_completes_is_stuck),
+		cmocka_unit_test(a_page_that_is_not_mapped_is_a_fault),
+		cmocka_unit_test(a_changed_kernel_is_decoded_again),
+		cmocka_unit_test(dispatches_out_of_range_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

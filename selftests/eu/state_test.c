@@ -58,7 +58,7 @@ static void drop(struct fixture *f)
 	gpu_free(&f->gpu);
 }
 
-static void test_a_walker_becomes_a_dispatch(void **state)
+static void a_walker_becomes_a_dispatch(void **state)
 {
 	uint32_t walker[15] = { 0x7105000d, 1, 0, 0, 1u << 30 | 3, 2,	  0, 9, 0,
 				0,	    4, 0, 1, 0x00ff,	   0xffff };
@@ -95,7 +95,7 @@ static void test_a_walker_becomes_a_dispatch(void **state)
 	drop(&f);
 }
 
-static void test_a_media_object_carries_its_data(void **state)
+static void a_media_object_carries_its_data(void **state)
 {
 	uint32_t object[10] = { 0x71000008, 1, 0, 0, 0, 0, 11, 22, 33, 44 };
 	struct fixture f;
@@ -126,7 +126,7 @@ static void a_media_object_names_its_data(void **state)
 	drop(&f);
 }
 
-static void test_bad_commands_are_errors(void **state)
+static void bad_commands_are_errors(void **state)
 {
 	uint32_t walker[15] = { 0x7105000d, 7, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 1 };
 	uint32_t load[4] = { 0x70020002, 0, 64, 0x10000000 }, other[2] = { 0x79000000, 0 };
@@ -153,10 +153,10 @@ static void test_bad_commands_are_errors(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_walker_becomes_a_dispatch),
-		cmocka_unit_test(test_a_media_object_carries_its_data),
+		cmocka_unit_test(a_walker_becomes_a_dispatch),
+		cmocka_unit_test(a_media_object_carries_its_data),
 		cmocka_unit_test(a_media_object_names_its_data),
-		cmocka_unit_test(test_bad_commands_are_errors),
+		cmocka_unit_test(bad_commands_are_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
