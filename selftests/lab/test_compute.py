@@ -164,14 +164,27 @@ def attack(hostile, dispatches):
     hostile.set_heartbeat_ms(hostlib.HEARTBEAT_MS)
 
 
+def limit_instructions(vgpu, hostile):
+    """A kernel that does not end costs its workload when the budget is used up. Its GPU time is not limited."""
+    limits = {"containment/points_max": 0, "containment/budget_ms": 0, "containment/budget_minsn": 1}
+    before = {name: hostlib.read(f"{vgpu.path}/{name}") for name in limits}
+    for name, limit in limits.items():
+        vgpu.set(name, limit)
+    out = hostile.must_run("eucheck --kernel endless --groups 64", TIMEOUT_S)
+    require("guilty" in out and "1 million instructions used up" in vgpu.last_error(), f"{out}, {vgpu.last_error()}")
+    for name, limit in before.items():
+        vgpu.set(name, limit)
+
+
 @test
 def hostile_kernels_do_not_affect_another_guest():
-    with hostile_and_good_guest() as (_, hostile):
+    with hostile_and_good_guest() as (vgpu, hostile):
         for kernel, blamed in (("wild", "innocent"), ("unsupported", "guilty"), ("endless", "guilty")):
             for _ in range(HOSTILE_ROUNDS):
                 out = hostile.must_run(f"eucheck --kernel {kernel} --groups 64", TIMEOUT_S)
                 require(blamed in out, f"{kernel}: {out}")
         attack(hostile, SOME_HOSTILE)
+        limit_instructions(vgpu, hostile)
 
 
 @long_test
