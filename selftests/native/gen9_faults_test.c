@@ -74,7 +74,7 @@ static void job_that_goes_on_is_not_ended_for_a_fault(void **state)
 	while (ktime_get_ns() < end) {
 		pump(1);
 		/* As an engine that has executed something in between. */
-		engine_of(GHYVI_VCS)->fault_at = ~0ull;
+		engine_of(GHYVI_VCS)->fault_address = ~0ull;
 	}
 	assert_int_equal(job->status, -1);
 	*emu_reg(&gen9_shim_emu, GEN8_RING_FAULT_REG) = 0;
