@@ -282,10 +282,11 @@ def computing_levels(section):
 
 
 def computing_neighbour(section):
-    yield "kernel", "alone: P50, us", "alone: P99, us", "beside: P50, us", "beside: P99, us", "P99 over (2 x alone + one time slice)"
+    yield ("kernel", "the other guest's work", "alone: P50, us", "P99, us", "wait for the engine, us", "beside it: P50, us", "P99, us",
+           "wait, us", "P99 over (2 x alone + one time slice)")
     for one in section["beside"]:
-        keys = ("alone_p50_us", "alone_p99_us", "beside_p50_us", "beside_p99_us")
-        yield (f"`{one['kernel']}`", *(number(one[key]) for key in keys),
+        keys = [f"{when}_{what}_us" for when in ("alone", "beside") for what in ("p50", "p99", "wait")]
+        yield (f"`{one['kernel']}`", one["neighbour"], *(number(one[key]) for key in keys),
                number(one["beside_p99_us"] / (2 * one["alone_p99_us"] + one["timeslice_us"])))
 
 
@@ -298,7 +299,7 @@ def compute(section):
             "`matmul` in several guests at once, relative to one:", "",
             *table(("guests", "all together", "Jain's index"),
                    *((count, one["total"], one["jain"]) for count, one in section["clients"].items())), "",
-            "A guest's small kernels beside another guest's kernel that does not end:", "", *table(*computing_neighbour(section)), "",
+            "A guest's small kernels beside another guest, and how long its workloads wait for the engine in the mean:", "", *table(*computing_neighbour(section)), "",
             f"A launch costs {number(launches['exits'])} VM exits, {number(launches['mmio_exits'])} of them for registers, and "
             f"{number(launches['irq_injections'])} interrupts of the guest.", "",
             "Tries whose program failed: " +
