@@ -68,16 +68,19 @@ def work(guest, vgpu, path):
     require(stats["engine_errors"] == 0, f"engine_errors {stats['engine_errors']}: {vgpu.last_error()}")
 
 
+def require_works(vgpu, path, qemu, arguments):
+    guest = hostlib.Guest("iommufd", mem=MEMORY_MB, extra=("--qemu", qemu, "--qemu-args", *arguments))
+    try:
+        work(guest, vgpu, path)
+    finally:
+        guest.kill()
+    vgpu.wait_released("the guest is gone", hostlib.SETTLE_S)
+
+
 @long_test
 def iommufd_guest_gets_the_device_by_path():
     with vgpu_with_device() as (vgpu, path):
-        guest = hostlib.Guest("iommufd", mem=MEMORY_MB, extra=(
-            "--qemu", migrate.QEMU, "--qemu-args", *device(at(vgpu))))
-        try:
-            work(guest, vgpu, path)
-        finally:
-            guest.kill()
-        vgpu.wait_released("the guest is gone", hostlib.SETTLE_S)
+        require_works(vgpu, path, migrate.QEMU, device(at(vgpu)))
 
 
 @long_test
@@ -88,12 +91,7 @@ def iommufd_guest_gets_the_device_by_descriptor():
             file.write(f'#!/bin/sh\nexec 8<>/dev/iommu 9<>{path}\nexec {migrate.QEMU} "$@"\n')
         os.chmod(WRAPPER, 0o755)
         arguments = [word.replace("iommufd,id=iommufd0", "iommufd,id=iommufd0,fd=8") for word in device(f"fd=9,{at(vgpu)}")]
-        guest = hostlib.Guest("descriptor", mem=MEMORY_MB, extra=("--qemu", WRAPPER, "--qemu-args", *arguments))
-        try:
-            work(guest, vgpu, path)
-        finally:
-            guest.kill()
-        vgpu.wait_released("the guest is gone", hostlib.SETTLE_S)
+        require_works(vgpu, path, WRAPPER, arguments)
 
 
 @long_test
