@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lab"))
@@ -150,6 +151,18 @@ def unpack(apt, names, folder):
     for file in apt.download(names):
         lablib.run_tool("dpkg", "-x", file, folder)
         os.unlink(file)
+
+
+def unpack_source(apt, name, folder, paths):
+    """Unpacks @paths of the kernel's sources in the package @name, linux-source-VERSION. Returns the package's file name."""
+    package, = apt.download([name])
+    with tempfile.TemporaryDirectory(dir=lablib.BUILD) as whole:
+        lablib.run_tool("dpkg", "-x", package, whole)
+        os.unlink(package)
+        archive, = glob.glob(f"{whole}/usr/src/*.tar.xz")
+        top = os.path.basename(archive)[:-len(".tar.xz")]
+        lablib.run_tool("tar", "-xf", archive, "-C", folder, "--strip-components=1", *(f"{top}/{path}" for path in paths))
+    return os.path.basename(package)
 
 
 def arrange(folder, version):
