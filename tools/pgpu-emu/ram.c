@@ -34,16 +34,21 @@ static struct emu_ram_file *ram_file(struct emu_ram *ram, int fd)
 	return file;
 }
 
-/* Returns the index of the first region that ends behind @address. */
+/* The address of a region's last byte. Regions are not empty, and can end with the last address. */
+static u64 region_last(const struct emu_ram_region *region)
+{
+	return region->start + (region->bytes - 1);
+}
+
+/* Returns the index of the first region that does not end before @address. */
 static unsigned int find_region(const struct emu_ram *ram, u64 address)
 {
 	unsigned int first = 0, last = ram->count;
 
 	while (first < last) {
 		unsigned int middle = (first + last) / 2;
-		const struct emu_ram_region *region = &ram->regions[middle];
 
-		if (region->start + (region->bytes - 1) < address)
+		if (region_last(&ram->regions[middle]) < address)
 			first = middle + 1;
 		else
 			last = middle;
@@ -54,10 +59,10 @@ static unsigned int find_region(const struct emu_ram *ram, u64 address)
 int emu_ram_insert(struct emu *emu, const struct emu_ram_region *region)
 {
 	struct emu_ram *ram = &emu->ram;
-	unsigned int at = find_region(ram, region->start);
+	unsigned int index = find_region(ram, region->start);
 	struct emu_ram_region *regions = ram->regions;
 
-	if (at < ram->count && regions[at].start <= region->start + (region->bytes - 1))
+	if (index < ram->count && regions[index].start <= region_last(region))
 		return -EEXIST;
 	if (ram->count == EMU_RAM_REGIONS)
 		return -ENOSPC;
@@ -68,8 +73,8 @@ int emu_ram_insert(struct emu *emu, const struct emu_ram_region *region)
 		ram->allocated = 2 * (ram->allocated + 1);
 		ram->regions = regions;
 	}
-	memmove(regions + at + 1, regions + at, (ram->count - at) * sizeof(*regions));
-	regions[at] = *region;
+	memmove(regions + index + 1, regions + index, (ram->count - index) * sizeof(*regions));
+	regions[index] = *region;
 	ram->count++;
 	return 0;
 }
@@ -81,7 +86,7 @@ int emu_ram_add(struct emu *emu, struct emu_ram_region *region, int fd, u64 offs
 
 	if (shared)
 		close(fd);
-	if (!region->bytes || region->start + (region->bytes - 1) < region->start)
+	if (!region->bytes || region_last(region) < region->start)
 		return -EINVAL;
 	if (shared && (!file || offset > file->bytes || region->bytes > file->bytes - offset))
 		return -EINVAL;
@@ -97,25 +102,23 @@ static void forget_translations(struct emu *emu)
 		emu_tlb_invalidate(&emu->engines[i]);
 }
 
-int emu_ram_remove(struct emu *emu, u64 start, u64 bytes, u64 *removed)
+int emu_ram_remove(struct emu *emu, u64 start, u64 last, u64 *removed)
 {
 	struct emu_ram *ram = &emu->ram;
-	unsigned int first = find_region(ram, start), last = first;
-	u64 end = start + (bytes - 1);
+	unsigned int first = find_region(ram, start), end = first;
 
 	*removed = 0;
-	if (end < start)
+	if (last < start)
 		return -EINVAL;
-	for (; last < ram->count && ram->regions[last].start <= end; last++)
-		*removed += ram->regions[last].bytes;
-	if (first == last)
+	for (; end < ram->count && ram->regions[end].start <= last; end++)
+		*removed += ram->regions[end].bytes;
+	if (first == end)
 		return 0;
-	if (ram->regions[first].start < start ||
-	    ram->regions[last - 1].start + (ram->regions[last - 1].bytes - 1) > end)
+	if (ram->regions[first].start < start || region_last(&ram->regions[end - 1]) > last)
 		return -ENOENT;
-	memmove(ram->regions + first, ram->regions + last,
-		(ram->count - last) * sizeof(*ram->regions));
-	ram->count -= last - first;
+	memmove(ram->regions + first, ram->regions + end,
+		(ram->count - end) * sizeof(*ram->regions));
+	ram->count -= end - first;
 	forget_translations(emu);
 	return 0;
 }
@@ -136,10 +139,10 @@ void emu_ram_release(struct emu *emu)
 
 u8 *emu_ram_at(struct emu *emu, u64 address, u64 bytes)
 {
-	unsigned int at = find_region(&emu->ram, address);
-	const struct emu_ram_region *region = &emu->ram.regions[at];
+	unsigned int index = find_region(&emu->ram, address);
+	const struct emu_ram_region *region = &emu->ram.regions[index];
 
-	if (at == emu->ram.count || region->start > address ||
+	if (index == emu->ram.count || region->start > address ||
 	    bytes > region->bytes - (address - region->start) || !region->memory)
 		return NULL;
 	return region->memory + (address - region->start);

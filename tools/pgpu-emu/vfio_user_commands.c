@@ -91,21 +91,15 @@ static int dma_unmap(struct emu_vfio_user *server, struct vfio_user_request *req
 {
 	const struct vfio_user_dma_unmap *map = (const void *)request->body;
 	struct vfio_user_dma_unmap *unmapped = (void *)reply->body;
-	const struct emu_ram *ram = &server->emu->ram;
-	const struct emu_ram_region *last;
 
 	*unmapped = *map;
 	reply->bytes = sizeof(*unmapped);
-	if (!map->bytes && !(map->flags & VFIO_DMA_UNMAP_FLAG_ALL))
+	if (map->flags & VFIO_DMA_UNMAP_FLAG_ALL)
+		return emu_ram_remove(server->emu, 0, U64_MAX, &unmapped->bytes);
+	if (!map->bytes)
 		return -EINVAL;
-	if (!(map->flags & VFIO_DMA_UNMAP_FLAG_ALL))
-		return emu_ram_remove(server->emu, map->address, map->bytes, &unmapped->bytes);
-	unmapped->bytes = 0;
-	if (!ram->count)
-		return 0;
-	last = &ram->regions[ram->count - 1];
-	return emu_ram_remove(server->emu, ram->regions[0].start,
-			      last->start + last->bytes - ram->regions[0].start, &unmapped->bytes);
+	return emu_ram_remove(server->emu, map->address, map->address + (map->bytes - 1),
+			      &unmapped->bytes);
 }
 
 /* ---- information ---- */
