@@ -757,60 +757,75 @@ static void check_exact(const void *got, const void *want, unsigned int bytes, c
 	}
 }
 
+/* Operands, and where the kernel puts quotients and roots, @bytes each. */
+struct exact {
+	struct test t;
+	void *a, *b, *quotient, *root;
+};
+
+static void exact_begin(struct exact *e, const char *name, unsigned int bytes)
+{
+	void **const buffers[] = { &e->a, &e->b, &e->quotient, &e->root };
+	unsigned int n;
+
+	begin_of(&e->t, exact, name);
+	for (n = 0; n < 4; n++)
+		*buffers[n] = buffer(&e->t, EXACT * bytes);
+}
+
+static void exact_end(struct exact *e, const void *quotients, const void *roots, unsigned int bytes)
+{
+	run(&e->t, EXACT, 32);
+	check_exact(e->quotient, quotients, bytes, "quotient");
+	check_exact(e->root, roots, bytes, "root");
+	end(&e->t);
+}
+
 static void computes_exact_floats(void **state)
 {
 	static float quotients[EXACT], roots[EXACT];
-	struct test t;
-	float *a, *b, *quotient, *root;
+	struct exact e;
+	float *a, *b;
 	unsigned int n;
 
 	(void)state;
-	begin_of(&t, exact, "exact_floats");
-	a = buffer(&t, sizeof(quotients));
-	b = buffer(&t, sizeof(quotients));
-	quotient = buffer(&t, sizeof(quotients));
-	root = buffer(&t, sizeof(roots));
+	exact_begin(&e, "exact_floats", sizeof(float));
+	a = e.a;
+	b = e.b;
 	for (n = 0; n < EXACT; n++) {
-		uint32_t v = (uint32_t)number(&t), w = (uint32_t)number(&t);
+		uint32_t v = (uint32_t)number(&e.t), w = (uint32_t)number(&e.t);
 
 		memcpy(&a[n], &v, 4);
 		memcpy(&b[n], &w, 4);
 		quotients[n] = a[n] / b[n];
 		roots[n] = sqrtf(a[n]);
 	}
-	run(&t, EXACT, 32);
-	check_exact(quotient, quotients, sizeof(float), "quotient");
-	check_exact(root, roots, sizeof(float), "root");
-	end(&t);
+	exact_end(&e, quotients, roots, sizeof(float));
 }
 
 static void computes_exact_doubles(void **state)
 {
 	static double quotients[EXACT], roots[EXACT];
-	struct test t;
-	double *a, *b, *quotient, *root;
+	struct exact e;
+	double *a, *b;
 	unsigned int n;
 
 	(void)state;
-	begin_of(&t, exact, "exact_doubles");
-	a = buffer(&t, sizeof(quotients));
-	b = buffer(&t, sizeof(quotients));
-	quotient = buffer(&t, sizeof(quotients));
-	root = buffer(&t, sizeof(roots));
+	exact_begin(&e, "exact_doubles", sizeof(double));
+	a = e.a;
+	b = e.b;
 	for (n = 0; n < EXACT; n++) {
 		/* All exponents, denormals more often. */
 		uint64_t mask = n % 8 ? UINT64_MAX : 0x800fffffffffffffull;
-		uint64_t v = number(&t) & mask, w = number(&t) & (n % 16 == 1 ? mask : UINT64_MAX);
+		uint64_t v = number(&e.t) & mask;
+		uint64_t w = number(&e.t) & (n % 16 == 1 ? mask : UINT64_MAX);
 
 		memcpy(&a[n], &v, 8);
 		memcpy(&b[n], &w, 8);
 		quotients[n] = a[n] / b[n];
 		roots[n] = sqrt(a[n]);
 	}
-	run(&t, EXACT, 32);
-	check_exact(quotient, quotients, sizeof(double), "quotient");
-	check_exact(root, roots, sizeof(double), "root");
-	end(&t);
+	exact_end(&e, quotients, roots, sizeof(double));
 }
 
 int main(int argc, char **argv)
