@@ -305,8 +305,8 @@ int emu_ram_add(struct emu *emu, struct emu_ram_region *region, int fd, u64 offs
 /* Add a region whose memory is mapped. Returns 0 or a negative errno. */
 int emu_ram_insert(struct emu *emu, const struct emu_ram_region *region);
 /*
- * Remove the regions from @start to @last, if any, and set @removed to the sum of their bytes. No translation
- * into them is left. Returns 0 or a negative errno.
+ * Remove the regions from @start to @last, if any, and set @removed to the sum of their bytes. No
+ * translation into them is left. Returns 0 or a negative errno.
  */
 int emu_ram_remove(struct emu *emu, u64 start, u64 last, u64 *removed);
 /* Unmap everything. The engines are idle. */
