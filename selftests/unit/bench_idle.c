@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What idle vGPUs cost a busy one, in instructions, which have no noise: bench_idle IDLE
- * SUBMISSIONS, for a tool that counts them (tools/bench/sched). The device model and the scheduler
- * are real, the pGPU is not. Each idle one has run something before.
+ * SUBMISSIONS [SCREENS], for a tool that counts them (tools/bench/sched). The device model and the
+ * scheduler are real, the pGPU is not. Each idle one has run something before. With a third
+ * argument that is not 0, each vGPU shows a screen.
  */
+#include "vgpu/display_regs.h"
 #include "vgpu_guest.h"
+
+static void show_screen(void)
+{
+	ghyvi_vgpu_set_display(vgpu, true);
+	ghyvi_vgpu_reset(vgpu);
+	wr(PLANE_CTL_1_A, PLANE_CTL_ENABLE | PLANE_CTL_FORMAT_XRGB_8888);
+	wr(PLANE_SURF_1_A, HIDDEN_START);
+	wr(PIPEACONF, PIPECONF_ENABLE);
+}
 
 static void submit_and_finish(void)
 {
@@ -16,12 +27,13 @@ static void submit_and_finish(void)
 
 int main(int argc, char **argv)
 {
-	unsigned int idle = argc == 3 ? atoi(argv[1]) : 0,
-		     submissions = argc == 3 ? atoi(argv[2]) : 0, i;
+	unsigned int idle = argc >= 3 ? atoi(argv[1]) : 0,
+		     submissions = argc >= 3 ? atoi(argv[2]) : 0, i;
+	bool screens = argc > 3 && atoi(argv[3]);
 	struct ghyvi_vgpu **all = calloc(idle + 1, sizeof(*all));
 
 	if (!submissions || make_vgpu(&ghyvi_profile_gen9)) {
-		fprintf(stderr, "usage: bench_idle IDLE SUBMISSIONS\n");
+		fprintf(stderr, "usage: bench_idle IDLE SUBMISSIONS [SCREENS]\n");
 		return 2;
 	}
 	all[0] = vgpu;
@@ -29,6 +41,8 @@ int main(int argc, char **argv)
 		all[i] = create_vgpu(&ghyvi_profile_gen9);
 	for (i = idle + 1; i--;) {
 		vgpu = all[i];
+		if (screens)
+			show_screen();
 		start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
 		submit_and_finish();
 	}
