@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Pictures of a VM's screen, as QEMU's screendump and ghyvictl write them. One is (width, height, RGB bytes)."""
 
+import array
 import os
 
 import hostlib
@@ -24,6 +25,16 @@ def from_xrgb(pixels):
     rgb = bytearray(len(pixels) // 4 * 3)
     for index in range(3):
         rgb[index::3] = pixels[2 - index::4]
+    return bytes(rgb)
+
+
+def from_rgb565(pixels):
+    """RGB bytes of a frame buffer of 16-bit little-endian words; the upper bits of a colour are repeated below."""
+    five, six = (bytes(value << 8 - bits | value >> 2 * bits - 8 for value in range(1 << bits)) for bits in (5, 6))
+    words, rgb = array.array("H", pixels), bytearray(len(pixels) // 2 * 3)
+    rgb[0::3] = bytes(five[word >> 11] for word in words)
+    rgb[1::3] = bytes(six[word >> 5 & 63] for word in words)
+    rgb[2::3] = bytes(five[word & 31] for word in words)
     return bytes(rgb)
 
 

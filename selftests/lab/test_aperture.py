@@ -5,6 +5,7 @@ import re
 
 import fixture
 import hostlib
+import test_display
 from hostlib import eventually, read, require
 from ktap import long_test, say, test
 
@@ -77,4 +78,14 @@ def mapped_aperture_does_not_exit():
         vgpu.set("reset", 1)
         guest.stop()
         vgpu.settle()
+    hostlib.unload_modules()
+
+
+@long_test
+def console_is_shown_through_a_mapped_aperture():
+    """i915 5.10 has no other way to write it."""
+    fixture.drop_all()
+    hostlib.unload_modules()
+    hostlib.load_modules("aperture=map")
+    test_display.console_is_shown(SMALL_PAGES)
     hostlib.unload_modules()

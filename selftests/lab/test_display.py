@@ -27,6 +27,8 @@ PCI_ASLS = 0xFC
 OPREGION_GPA = 256 << 20
 OPREGION_FILE = "/sys/firmware/qemu_fw_cfg/by_name/etc/igd-opregion/raw"
 I915_DEBUGFS = f"{hostlib.GUEST_DEBUGFS}/dri/0"
+FRAME_BUFFER = "/sys/class/graphics/fb0"
+CONSOLE = (1024, 768)
 
 
 def screen(guest):
@@ -72,6 +74,26 @@ def screen_shows_firmware_and_boot():
             guest.must_run("blitcheck --rounds 1 --contexts 1")
             # i915 finds no display, and leaves the frame buffer to the kernel's other driver.
             require(screen(guest) == shown, "i915 changed the screen")
+        finally:
+            guest.kill()
+        vgpu.settle()
+
+
+@test
+def nomodeset_leaves_the_screen_to_the_firmware():
+    with fixture.vgpus("gen9_4") as (vgpu,):
+        fixture.with_display(vgpu)
+        device = f"vfio-pci-nohotplug,sysfsdev={vgpu.path},display=on,ramfb=on"
+        guest = Guest("nomodeset", extra=("--append", "nomodeset", "--qemu-args", "-device", device))
+        try:
+            before = screen(guest)
+            require(any(before[2]), "the firmware shows nothing")
+            guest.clear_log()
+            guest.must_run("modprobe i915 && test -d /sys/module/i915 && test ! -e /dev/dri/card0")
+            require(screen(guest) == before, "i915 changed the screen")
+            guest.unload_driver()
+            trouble = hostlib.driver_trouble(guest.log())
+            require(not trouble, "\n".join(trouble))
         finally:
             guest.kill()
         vgpu.settle()
@@ -212,8 +234,8 @@ def crc_of(guest, flips, frames=3):
 
 
 def has_console(guest):
-    """i915 5.10 writes its console only through GTT mappings. A vGPU with a display has none, and this i915 crashes if it
-    is not told to do without."""
+    """i915 5.10 writes its console only through GTT mappings. A vGPU with a display has none if its aperture is not mapped
+    (test_aperture.py), and this i915 crashes if it is not told to do without."""
     if guest.release() >= CONSOLE_NEEDS:
         return True
     guest.must_run("modprobe drm_kms_helper fbdev_emulation=0")
@@ -236,10 +258,55 @@ def require_edid(guest, edid):
     require(bytes.fromhex(seen) == edid, f"the guest's EDID is {seen}")
 
 
+def unbind_console(guest):
+    guest.must_run("for c in /sys/class/vtconsole/*; do grep -q frame $c/name && echo 0 >$c/bind; done; true")
+
+
 def unload_driver(guest):
     """fbcon keeps the driver in use."""
-    guest.must_run("for c in /sys/class/vtconsole/*; do grep -q frame $c/name && echo 0 >$c/bind; done; true")
+    unbind_console(guest)
     guest.unload_driver()
+
+
+def console_is_shown(arguments=("--qemu-args",)):
+    """With video=, in RGB565. What a program draws is there again after DPMS has switched the screen off, and a suspend."""
+    width, height = CONSOLE
+    with fixture.vgpus("gen9_4") as (vgpu,):
+        fixture.with_display(vgpu)
+        device = f"vfio-pci-nohotplug,sysfsdev={vgpu.path},display=on,ramfb=on"
+        guest = Guest("console", extra=("--append", f"video=DP-1:{width}x{height}-16 vt.global_cursor_default=0",
+                                        *arguments, "-device", device))
+        try:
+            _, trouble = guest.load_driver()
+            require(not trouble, "\n".join(trouble))
+            await_console(guest, True)
+            mode = guest.must_run(f"cat {FRAME_BUFFER}/virtual_size {FRAME_BUFFER}/bits_per_pixel").split()
+            require(mode == [f"{width},{height}", "16"], f"the console's mode: {mode}")
+            eventually(lambda: screen(guest)[:2] == CONSOLE, "the console's mode", 60)
+            before = screen(guest)
+            guest.must_run("echo Hello >/dev/tty1")
+            eventually(lambda: screen(guest) != before, "text on the screen", 60)
+            unbind_console(guest)
+            pixels = os.urandom(2 * width * height)
+            paint(guest, pixels)
+            expected = width, height, picture.from_rgb565(pixels)
+            eventually(lambda: screen(guest) == expected, "what a program draws", 60)
+            for blank, state in ((4, "Off"), (0, "On")):
+                guest.must_run(f"echo {blank} >{FRAME_BUFFER}/blank && grep -qx {state} /sys/class/drm/card0-DP-1/dpms")
+                eventually(lambda: (screen(guest) == expected) == (state == "On"), f"the screen is {state}", 60)
+            suspend(guest)
+            eventually(lambda: screen(guest) == expected, "the screen after a suspend", 60)
+            unload_driver(guest)
+            trouble = hostlib.driver_trouble(guest.log())
+            require(not trouble, "\n".join(trouble))
+        finally:
+            guest.kill()
+        vgpu.settle()
+
+
+@test
+def console_is_shown_as_video_asks():
+    console_is_shown()
 
 
 @test
