@@ -99,23 +99,21 @@ static vm_fault_t eu_map(struct vm_fault *vmf, bool write, unsigned int pages, b
 		.write = write,
 		.pages = pages,
 	};
-	vm_fault_t result = VM_FAULT_NOPAGE; /* try again */
+	vm_fault_t result;
 
-	if (softgpu_worker_fault(eu->base, &fault)) {
+	switch (softgpu_worker_translate(eu->base, &fault)) {
+	case 0:
+		break;
+	case -EBUSY: /* another thread of the worker waits */
+		schedule_timeout_killable(1);
 		/* A fault in the kernel, of copy_to_user(), ends by an error only. */
-		if (fatal_signal_pending(current))
-			return VM_FAULT_SIGBUS;
-		schedule_timeout_killable(1); /* another thread of the worker waits */
-		return VM_FAULT_NOPAGE;
-	}
-	if (fault.err)
+		return fatal_signal_pending(current) ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
+	default:
 		return VM_FAULT_SIGBUS;
-	mutex_lock(&eu->base->insert);
-	if (softgpu_worker_current(eu->base, &fault)) {
-		if (again)
-			unmap_mapping_range(&eu->mapping, (loff_t)fault.address, PAGE_SIZE, 1);
-		result = eu_insert(eu, vmf, &fault);
 	}
+	if (again)
+		unmap_mapping_range(&eu->mapping, (loff_t)fault.address, PAGE_SIZE, 1);
+	result = eu_insert(eu, vmf, &fault);
 	mutex_unlock(&eu->base->insert);
 	return result;
 }

@@ -444,3 +444,17 @@ bool softgpu_worker_current(struct softgpu_worker *worker, const struct softgpu_
 	return current_dispatch && client &&
 	       atomic64_read(&client->generation) == fault->generation;
 }
+
+int softgpu_worker_translate(struct softgpu_worker *worker, struct softgpu_worker_fault *fault)
+{
+	int err = softgpu_worker_fault(worker, fault) ?: fault->err;
+
+	if (err)
+		return err;
+	mutex_lock(&worker->insert);
+	while (!err && !softgpu_worker_current(worker, fault))
+		err = softgpu_worker_fault(worker, fault) ?: fault->err;
+	if (err)
+		mutex_unlock(&worker->insert);
+	return err;
+}

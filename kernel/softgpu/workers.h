@@ -12,8 +12,9 @@
  * Locks, outermost first:
  *   softgpu_worker.insert  a mutex, held while pages become visible to the worker or disappear.
  *                          A page of an older generation of the client than now, or of a dispatch
- *                          that has ended, is not inserted. Allocation of page tables may wait for
- *                          memory with it held; who waits for it then is the client's own guest.
+ *                          that has ended, is not inserted. With it held, allocation of page tables
+ *                          may wait for memory, and a translation that was stale for the engine;
+ *                          what waits for it then is the client's own guest.
  *   softgpu_worker.lock    protects the other members. A leaf.
  *
  * A dispatch gives way within a thread group by handing the group over: the worker's copy becomes a
@@ -209,6 +210,19 @@ int softgpu_worker_fault(struct softgpu_worker *worker, struct softgpu_worker_fa
  */
 bool softgpu_worker_current(struct softgpu_worker *worker,
 			    const struct softgpu_worker_fault *fault);
+/**
+ * softgpu_worker_translate() - have a page translated, and insert it before it becomes stale.
+ * @worker: a worker
+ * @fault: in and out
+ *
+ * If the first answer is stale, @insert is held from before the next question on. So invalidations
+ * that come then wait, and a guest that stores to its tables without a pause does not keep its own
+ * kernel from giving way.
+ *
+ * Return: 0, with @insert held: the caller inserts the page and unlocks it. -EFAULT; -EAGAIN;
+ * -EBUSY and -ERESTARTSYS as softgpu_worker_fault().
+ */
+int softgpu_worker_translate(struct softgpu_worker *worker, struct softgpu_worker_fault *fault);
 
 /* ---- the core's side ---- */
 

@@ -78,6 +78,8 @@ def share_long_groups(vgpus, guests):
     vgpus[0].set("containment/budget_ms", 0)
     guests[0].must_run("eucheck --kernel endless --groups 1 >/tmp/out 2>&1 &")
     eventually(lambda: vgpus[0].stat("queued_rcs_now"), "the endless group")
+    # New page tables take the pages of the endless group away, again and again.
+    guests[0].must_run("(while :; do blitcheck --rounds 4 --seed 1; done) >/tmp/blits 2>&1 &")
     guests[1].must_run(f"{RESULT} && {LONG_GROUPS}", LONG_S)
     shared = [vgpu.stat("preemptions_rcs") - before for vgpu, before in zip(vgpus, shared)]
     say(f"beside an endless group: {shared} preemptions")

@@ -841,6 +841,61 @@ static void an_invalidation_takes_pages_away(void **state)
 	unit_stop(&unit);
 }
 
+static sem_t may_translate;
+
+static void translate_and_hang(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	sem_post(&unit->go);
+	sem_wait(&may_translate);
+	unit->fault = (struct softgpu_worker_fault){ .address = DATA, .write = true, .pages = 1 };
+	assert_int_equal(softgpu_worker_translate(unit->worker, &unit->fault), 0);
+	assert_true(softgpu_worker_current(unit->worker, &unit->fault));
+	mutex_unlock(&unit->worker->insert);
+	sem_post(&unit->go);
+	while (READ_ONCE(unit->worker->control->abort) != next->number)
+		sched_yield();
+}
+
+/* Wait until the worker has asked for a page, or has an answer. */
+static void wait_for_fault(struct softgpu_worker *worker, bool asked)
+{
+	bool is;
+
+	do {
+		sched_yield();
+		spin_lock(&worker->lock);
+		is = asked ? worker->in_fault : !worker->in_fault && worker->fault.generation;
+		spin_unlock(&worker->lock);
+	} while (!is);
+}
+
+static void invalidations_do_not_overtake_a_fault_twice(void **state)
+{
+	struct rig *rig = *state;
+	struct softgpu_engine *engine = &rig->gpu->engines[GHYVI_RCS];
+	struct unit unit;
+
+	sem_init(&may_translate, 0, 0);
+	unit_start(&unit, translate_and_hang);
+	emit_walker(rig);
+	rig_start(rig);
+	sem_wait(&unit.go);
+	/* As softgpu_invalidate() does, before it takes pages away. */
+	mutex_lock(&unit.worker->insert);
+	sem_post(&may_translate);
+	wait_for_fault(unit.worker, false);
+	atomic64_inc(&softgpu_client(rig->client)->generation);
+	mutex_lock(&engine->access);
+	mutex_unlock(&unit.worker->insert);
+	wait_for_fault(unit.worker, true);
+	assert_false(mutex_trylock(&unit.worker->insert));
+	mutex_unlock(&engine->access);
+	sem_wait(&unit.go);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	unit_stop(&unit);
+}
+
 static void a_client_that_goes_parts_from_its_worker(void **state)
 {
 	struct rig *rig = *state;
@@ -929,6 +984,7 @@ int main(void)
 		TEST(a_dispatch_that_was_not_begun_is_the_next_workers),
 		TEST(wrong_answers_are_errors),
 		TEST(an_invalidation_takes_pages_away),
+		TEST(invalidations_do_not_overtake_a_fault_twice),
 		TEST(a_client_that_goes_parts_from_its_worker),
 		TEST(a_job_that_ends_takes_its_pages_away),
 		TEST(the_next_user_of_a_vgpu_has_another_worker),
