@@ -8,6 +8,7 @@ import time
 import fixture
 import hostlib
 import migrate
+import opencllib
 import picture
 import test_compute
 from hostlib import driver_trouble, eventually, require
@@ -24,6 +25,7 @@ KERNELS = "eucheck --groups 100000 --preemptible"  # a second or more
 LONG_GROUPS = f"eucheck --kernel shares --groups 64 --rounds {round(hostlib.SLOWNESS)} --preemptible"  # each group many timeslices
 GROUP_BYTES = 16384  # the registers of a group in progress
 COMPUTE_MOVES = 2  # of each
+OPENCL_S = 300
 SCREEN = (1024, 768)
 
 
@@ -38,7 +40,7 @@ class Traveller:
     ahead: the QEMU of the next move starts as soon as the last one has ended, while the guest works."""
 
     def __init__(self, vgpus, arguments=(), mem=migrate.MEMORY_MB, ahead=False):
-        self.vgpus, self.mem, self.ahead = vgpus, mem, ahead
+        self.vgpus, self.arguments, self.mem, self.ahead = vgpus, arguments, mem, ahead
         self.moves = 0
         self.guest = migrate.start("moving0", vgpus[0], arguments=arguments, mem=mem)
         self.target = None
@@ -50,7 +52,7 @@ class Traveller:
         return self.vgpus[(self.moves + ahead) % len(self.vgpus)]
 
     def start_target(self):
-        self.target = migrate.incoming(f"moving{self.moves + 1}", self.vgpu(1), mem=self.mem)
+        self.target = migrate.incoming(f"moving{self.moves + 1}", self.vgpu(1), arguments=self.arguments, mem=self.mem)
 
     def move(self, what):
         if not self.target:
@@ -186,6 +188,20 @@ def guest_moves_while_it_computes():
         within = move_computing(guest, LONG_GROUPS, COMPUTE_MOVES, GROUP_BYTES)
         say(f"{parked} moves within a dispatch, {within} within a thread group of another kernel")
         require(within, "no move came within a thread group")
+
+
+@long_test
+def an_opencl_program_moves():
+    """Debian's OpenCL runtime goes on after a move, and computes what PoCL does."""
+    pgpu = hostlib.parent()
+    with test_compute.execution_units(), traveller(pgpu, pgpu, mem=opencllib.GUEST_MB, arguments=opencllib.disk()) as guest:
+        opencllib.begin(guest.guest)
+        for _ in range(COMPUTE_MOVES):
+            guest.work = migrate.Work(guest.guest, f"until test -e /tmp/end; do {opencllib.SYSTEM} {opencllib.RUN} || exit; done")
+            eventually(lambda: guest.vgpu().stat("queued_rcs_now"), "a kernel", OPENCL_S)
+            guest.move("OpenCL")
+            guest.end_work()  # with the run that was under way
+            opencllib.require_right_in(guest.guest, guest.guest.must_run("cat /tmp/work.out"), opencllib.SOME)
 
 
 @test
