@@ -67,7 +67,8 @@ ifdef ALL
 	@echo '                     selftests/igt/expected.txt; goes on where it ended [ARGS=--help]'
 	@echo '  make test-drivers  Mesa, VA drivers and Xorg in a guest: no command may be refused'
 	@echo '                     [ROOT=DIR, a Debian system with them]'
-	@echo '  make test-desktop  make demo DISPLAY=1, until its picture shows a desktop [ROOT=DIR]'
+	@echo '  make test-desktop  an X server, then make demo DISPLAY=1 until a browser shows its desktop;'
+	@echo '                     makes build/desktop.png, the picture of README.md [ROOT=DIR]'
 	@echo '  make test-debug    the lab tests on a debug kernel: KASAN, lockdep, kmemleak,'
 	@echo '                     UBSAN [T=name]; T=guest_moves_many_times MOVES=n migrates n times'
 	@echo '  make test-kcsan    the lab tests for races on a kernel with KCSAN, two CPUs: data races'
@@ -320,7 +321,7 @@ test-drivers: modules guest-programs
 	@tools/setup --check drivers
 	@selftests/drivers/run $(if $(ROOT),--root $(ROOT)) $(T)
 
-# Not part of make test: it fetches 130 MB of packages.
+# Not part of make test: it fetches 300 MB of packages.
 .PHONY: test-desktop
 test-desktop: modules guest-programs tools
 	@tools/setup --check lab kernels

@@ -21,7 +21,8 @@ PACKAGES = ("libegl-mesa0", "libegl1", "libgles2", "libgl1-mesa-dri", "intel-med
             "vainfo", "ffmpeg", "xserver-xorg-core", "xserver-xorg-video-intel", "libx11-6", "xkb-data",
             "x11-xkb-utils", "weston", "netsurf-gtk", "fonts-dejavu-core")
 # Of the guest whose screen is a desktop.
-DESKTOP = ("weston", "udev", "fonts-dejavu-core")
+DESKTOP = ("weston", "udev", "fonts-dejavu-core", "xserver-xorg-core")
+BROWSER = ("chromium-headless-shell", "novnc")
 PROGRAMS = {
     "draw": ("-lEGL", "-lGLESv2"),
     "xdraw": ("-lX11",),
@@ -67,15 +68,15 @@ def disk(root, name="drivers"):
     return lablib.cached(f"{name}.erofs", lablib.digest(lablib.file_stamp(status)), make)
 
 
-def run_script(script, name, image, programs, lab=(), **more):
+def run_script(script, name, image, programs, lab=(), call=subprocess.call, **more):
     """Runs the script in a host VM of that name with a file of what systemlib.py needs, and more, and
-    returns its status. lab: options of tools/lab/run."""
+    returns its status. lab: options of tools/lab/run. call starts it."""
     os.makedirs(OWN, exist_ok=True)
     path = f"{OWN}/{os.path.basename(script)}.json"
     with open(path, "w") as file:
         json.dump({"disk": image, "programs": programs, **more}, file)
-    return subprocess.call([f"{TREE}/tools/lab/run", "--name", name, "--mem", "4096", "--timeout", "0", *lab, "--",
-                            script, path], stdin=None if lab else subprocess.DEVNULL)
+    return call([f"{TREE}/tools/lab/run", "--name", name, "--mem", "4096", "--timeout", "0", *lab, "--", script, path],
+                stdin=None if lab else subprocess.DEVNULL)
 
 
 def run_in_host(script, name, root, **more):
