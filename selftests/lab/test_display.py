@@ -89,9 +89,11 @@ def nomodeset_leaves_the_screen_to_the_firmware():
             before = screen(guest)
             require(any(before[2]), "the firmware shows nothing")
             guest.clear_log()
-            guest.must_run("modprobe i915 && test -d /sys/module/i915 && test ! -e /dev/dri/card0")
+            status, out = guest.run("modprobe i915")
+            require(not status or "No such device" in out, out)  # i915 7.3 does not stay
+            guest.must_run("test ! -e /dev/dri/card0")
             require(screen(guest) == before, "i915 changed the screen")
-            guest.unload_driver()
+            guest.must_run("test ! -d /sys/module/i915 || rmmod i915")
             trouble = hostlib.driver_trouble(guest.log())
             require(not trouble, "\n".join(trouble))
         finally:
