@@ -6,7 +6,7 @@
  * request outstanding, it is no fairer than "fifo".
  */
 #include <linux/math64.h>
-#include "sched_types.h"
+#include "policy_credit.h"
 
 #define BUDGET_WINDOW_NS (1000 * 1000 * 1000ULL)
 
@@ -20,36 +20,45 @@ u64 ghyvi_sched_total_weight(struct sched_engine *engine)
 	return total;
 }
 
-/* A budget that leaves [-period, period] is reset to 0. */
-void ghyvi_sched_budget_tick(struct sched_engine *engine, u64 now)
+void ghyvi_sched_credit_init(struct sched_engine *engine, u64 now)
 {
-	const s64 period = SCHED_BUDGET_PERIOD_NS;
+	credit_engine(engine)->window_start = now;
+}
+
+/* A budget that leaves [-period, period] is reset to 0. */
+void ghyvi_sched_credit_tick(struct sched_engine *engine, u64 now)
+{
+	struct credit_engine *budgets = credit_engine(engine);
+	const s64 period = CREDIT_PERIOD_NS;
 	u32 total = ghyvi_sched_total_weight(engine);
-	u64 elapsed = now - engine->budget.window_start;
+	u64 elapsed = now - budgets->window_start;
 	bool over = elapsed >= BUDGET_WINDOW_NS;
 	struct sched_rq *rq;
 
 	list_for_each_entry(rq, &engine->rqs, link) {
-		rq->budget.left_ns +=
-			mul_u64_u32_div(SCHED_BUDGET_PERIOD_NS, rq->entity->knobs.weight, total);
-		if (rq->budget.left_ns > period || rq->budget.left_ns < -period)
-			rq->budget.left_ns = 0;
-		rq->budget.permille = elapsed ? div64_u64(rq->budget.used_ns * 1000, elapsed) : 0;
+		struct credit_rq *budget = credit_rq(rq);
+
+		budget->left_ns += mul_u64_u32_div(period, rq->entity->knobs.weight, total);
+		if (budget->left_ns > period || budget->left_ns < -period)
+			budget->left_ns = 0;
+		budget->permille = elapsed ? div64_u64(budget->used_ns * 1000, elapsed) : 0;
 		if (over)
-			rq->budget.used_ns = 0;
+			budget->used_ns = 0;
 	}
 	if (over)
-		engine->budget.window_start = now;
+		budgets->window_start = now;
 }
 
-void ghyvi_sched_budget_charge(struct sched_rq *rq, s64 ns)
+void ghyvi_sched_credit_charge(struct sched_rq *rq, s64 ns)
 {
-	rq->budget.left_ns -= ns;
+	struct credit_rq *budget = credit_rq(rq);
+
+	budget->left_ns -= ns;
 	/* The time given back may have been charged before a tick that began a new window. */
 	if (ns < 0)
-		rq->budget.used_ns -= min_t(u64, rq->budget.used_ns, -ns);
+		budget->used_ns -= min_t(u64, budget->used_ns, -ns);
 	else
-		rq->budget.used_ns += ns;
+		budget->used_ns += ns;
 }
 
 struct sched_rq *ghyvi_sched_first_ready(struct sched_engine *engine)
@@ -65,7 +74,7 @@ struct sched_rq *ghyvi_sched_first_ready(struct sched_engine *engine)
 static void credit_on_complete(struct sched_engine *engine, struct sched_rq *rq, u64 busy_ns,
 			       bool preempted, u64 now)
 {
-	if (rq->budget.left_ns <= 0)
+	if (credit_rq(rq)->left_ns <= 0)
 		list_move_tail(&rq->link, &engine->rqs);
 }
 
@@ -76,10 +85,11 @@ static struct sched_rq *credit_pick_next(struct sched_engine *engine, u64 now, u
 
 const struct sched_policy ghyvi_sched_credit = {
 	.name = "credit",
-	.tick_ns = SCHED_BUDGET_PERIOD_NS,
-	.tick = ghyvi_sched_budget_tick,
+	.init = ghyvi_sched_credit_init,
+	.tick_ns = CREDIT_PERIOD_NS,
+	.tick = ghyvi_sched_credit_tick,
 	.on_complete = credit_on_complete,
-	.charge = ghyvi_sched_budget_charge,
+	.charge = ghyvi_sched_credit_charge,
 	.pick_next = credit_pick_next,
 	.peek_next = ghyvi_sched_first_ready,
 };

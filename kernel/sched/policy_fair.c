@@ -109,11 +109,12 @@ static u64 eligible_at(struct sched_engine *engine, struct sched_rq *rq, u64 now
 
 static void expire_anticipation(struct sched_engine *engine, u64 now)
 {
-	struct sched_rq *rq, *next;
+	struct hlist_node *next;
+	struct sched_rq *rq;
 
-	list_for_each_entry_safe(rq, next, &engine->fair.anticipated, fair.anticipated)
+	hlist_for_each_entry_safe(rq, next, &engine->fair.anticipated, fair.anticipated)
 		if (now >= rq->fair.await_until)
-			list_del_init(&rq->fair.anticipated);
+			hlist_del_init(&rq->fair.anticipated);
 }
 
 static struct sched_rq *first_by_rank(struct sched_engine *engine)
@@ -166,7 +167,7 @@ static u64 update_min_vtime(struct sched_engine *engine, const struct sched_rq *
 		vtime = min(vtime, sched_rq_of(engine->current_workload)->fair.vtime);
 	if (leaving)
 		vtime = min(vtime, leaving->fair.vtime);
-	list_for_each_entry(rq, &engine->fair.anticipated, fair.anticipated)
+	hlist_for_each_entry(rq, &engine->fair.anticipated, fair.anticipated)
 		vtime = min(vtime, rq->fair.vtime);
 	if (vtime != U64_MAX)
 		engine->fair.vtime = max(engine->fair.vtime, vtime);
@@ -242,11 +243,11 @@ static void measure_think(struct sched_rq *rq, u64 now)
 
 static void fair_on_arrival(struct sched_engine *engine, struct sched_rq *rq, bool woke, u64 now)
 {
-	bool awaited = !list_empty(&rq->fair.anticipated) && now <= rq->fair.await_until;
+	bool awaited = !hlist_unhashed(&rq->fair.anticipated) && now <= rq->fair.await_until;
 
 	if (!woke)
 		return;
-	list_del_init(&rq->fair.anticipated);
+	hlist_del_init(&rq->fair.anticipated);
 	if (rq->fair.idle_since)
 		measure_think(rq, now);
 	if (!awaited)
@@ -264,7 +265,7 @@ static void start_anticipation(struct sched_engine *engine, struct sched_rq *rq,
 	    now < eligible_at(engine, rq, now))
 		return;
 	rq->fair.await_until = now + min(wait, FAIR_AWAIT_MAX_NS);
-	list_add_tail(&rq->fair.anticipated, &engine->fair.anticipated);
+	hlist_add_head(&rq->fair.anticipated, &engine->fair.anticipated);
 }
 
 static void fair_charge(struct sched_rq *rq, s64 ns)
@@ -326,7 +327,7 @@ static struct sched_rq *fair_pick_next(struct sched_engine *engine, u64 now, u64
 	if (!best)
 		return NULL;
 	expire_anticipation(engine, now);
-	list_for_each_entry(rq, &engine->fair.anticipated, fair.anticipated) {
+	hlist_for_each_entry(rq, &engine->fair.anticipated, fair.anticipated) {
 		s64 lead = best->fair.rank - entity_rank(engine, rq);
 
 		/* Idle only if the vGPU is further behind than idling costs. */
@@ -365,7 +366,7 @@ static u64 fair_used_up_at(struct sched_engine *engine, struct sched_rq *running
 
 static void fair_remove(struct sched_engine *engine, struct sched_rq *rq)
 {
-	list_del_init(&rq->fair.anticipated);
+	hlist_del_init(&rq->fair.anticipated);
 }
 
 const struct sched_policy ghyvi_sched_fair = {

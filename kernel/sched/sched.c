@@ -40,7 +40,6 @@ struct ghyvi_sched_entity *ghyvi_sched_entity_create(struct ghyvi_sched *sched,
 		INIT_LIST_HEAD(&rq->queue);
 		INIT_LIST_HEAD(&rq->ready);
 		INIT_LIST_HEAD(&rq->link);
-		INIT_LIST_HEAD(&rq->fair.anticipated);
 		INIT_WORK(&rq->stop, ghyvi_sched_stop_work);
 	}
 	return entity;
@@ -82,10 +81,6 @@ static void init_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 	INIT_LIST_HEAD(&engine->rqs);
 	INIT_LIST_HEAD(&engine->ready);
 	INIT_LIST_HEAD(&engine->order);
-	INIT_LIST_HEAD(&engine->fair.anticipated);
-	engine->fair.by_rank = RB_ROOT_CACHED;
-	engine->fair.by_vtime = RB_ROOT_CACHED;
-	engine->fair.throttled = RB_ROOT_CACHED;
 }
 
 static struct ghyvi_sched *sched_create(struct ghyvi_pgpu_device *pgpu, bool has_workers)

@@ -56,11 +56,11 @@ struct sched_rq {
 	bool enqueued; /* @queue is not empty, and none of its workloads owns the engine */
 	/* cancels the job of this run queue's workload that ignored a preemption request */
 	struct work_struct stop;
-	/* state of the policy "fair"; zeroed when the policy is switched */
+	/* state of the policy "fair", all zero at first; zeroed when the policy is switched */
 	struct {
 		struct rb_node by_rank; /* in engine->fair.by_rank, or in .throttled */
 		struct rb_node by_vtime; /* in engine->fair.by_vtime, unless @throttled */
-		struct list_head anticipated; /* in engine->fair.anticipated while anticipated */
+		struct hlist_node anticipated; /* in engine->fair.anticipated while anticipated */
 		bool known; /* was placed before; see join() */
 		bool throttled; /* enqueued, but its cap does not allow it to run yet */
 		s64 rank; /* key of @by_rank; valid while enqueued and not @throttled */
@@ -75,12 +75,7 @@ struct sched_rq {
 		u64 eligible_at; /* when the cap allows it to run; valid while enqueued */
 		struct sched_cap cap;
 	} fair;
-	/* state of the policies "credit" and "band"; zeroed as @fair is */
-	struct {
-		s64 left_ns;
-		u64 used_ns; /* GPU time in the current accounting window */
-		u64 permille; /* of the accounting window used, at the last tick */
-	} budget;
+	u64 priv[3]; /* state of another policy; zeroed as @fair is */
 };
 
 /* struct ghyvi_sched_entity - a vGPU, with one run queue per engine */
@@ -135,21 +130,15 @@ struct sched_engine {
 	 */
 	bool stopping;
 	wait_queue_head_t stopped; /* wait queue for @stopping to become false */
-	/* state of the policy "fair" */
+	/* state of the policy "fair", all zero at first; zeroed when the policy is switched */
 	struct {
 		u64 vtime; /* minimum virtual time of the active vGPUs; never decreases */
 		struct rb_root_cached by_rank, by_vtime; /* enqueued and not throttled */
 		struct rb_root_cached throttled; /* enqueued and throttled, by eligible_at */
-		struct list_head anticipated; /* anticipated run queues */
+		struct hlist_head anticipated; /* anticipated run queues */
 		struct sched_cap old_cap; /* for a change of the window; too large for the stack */
 	} fair;
-	/* state of the policies "credit" and "band" */
-	struct {
-		u64 window_start;
-		u64 wait_until; /* end of the idle period; 0: the engine does not idle */
-		struct sched_rq *from, *arrived; /* completed last; woke on the free engine */
-		bool completed; /* no decision since the last completion */
-	} budget;
+	u64 priv[5]; /* state of another policy; zeroed as @fair is */
 };
 
 /* struct ghyvi_sched - the scheduler of one pGPU */
@@ -184,6 +173,8 @@ struct ghyvi_sched {
  */
 struct sched_policy {
 	const char *name; /* as in sysfs */
+	/* optional; @engine uses the policy from @now on, and its state is zeroed */
+	void (*init)(struct sched_engine *engine, u64 now);
 	u64 tick_ns; /* period of @tick */
 	/*
 	 * optional; called once for each period that elapsed, before the next decision. An idle
@@ -339,13 +330,6 @@ void ghyvi_sched_stop_work(struct work_struct *work);
 /* Report that running @workload was stopped because it ignored the preemption request. */
 void ghyvi_sched_report_preempt_timeout(struct sched_engine *engine,
 					struct ghyvi_workload *workload);
-
-/* policy_credit.c: budgets of "credit" and "band" */
-void ghyvi_sched_budget_tick(struct sched_engine *engine, u64 now);
-void ghyvi_sched_budget_charge(struct sched_rq *rq, s64 ns);
-struct sched_rq *ghyvi_sched_first_ready(struct sched_engine *engine);
-u64 ghyvi_sched_total_weight(struct sched_engine *engine);
-#define SCHED_BUDGET_PERIOD_NS (30 * 1000 * 1000ULL)
 
 /* clock.c */
 struct ghyvi_sched_clock *ghyvi_sched_host_clock_create(struct ghyvi_sched *sched);

@@ -148,23 +148,23 @@ int ghyvi_sched_set_settings(struct ghyvi_sched *sched, const struct ghyvi_sched
  */
 static void switch_policy(struct sched_engine *engine, const struct sched_policy *policy)
 {
+	u64 now = sched_now(engine->sched);
 	struct sched_rq *rq;
 
 	lockdep_assert_held(&engine->lock);
 	dequeue_all(engine);
 	list_for_each_entry(rq, &engine->rqs, link) {
-		list_del_init(&rq->fair.anticipated);
 		memset(&rq->fair, 0, sizeof(rq->fair));
-		memset(&rq->budget, 0, sizeof(rq->budget));
-		INIT_LIST_HEAD(&rq->fair.anticipated);
+		memset(rq->priv, 0, sizeof(rq->priv));
 	}
-	memset(&engine->budget, 0, sizeof(engine->budget));
-	engine->fair.vtime = 0;
-	engine->next_tick = sched_now(engine->sched) + policy->tick_ns;
-	engine->budget.window_start = sched_now(engine->sched);
+	memset(&engine->fair, 0, sizeof(engine->fair));
+	memset(engine->priv, 0, sizeof(engine->priv));
+	engine->next_tick = now + policy->tick_ns;
 	engine->preempt_requested_ns = 0;
 	engine->contended_since_ns = 0;
 	engine->policy = policy;
+	if (policy->init)
+		policy->init(engine, now);
 	requeue_all(engine);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Single decisions of "credit" and "band", on budgets that the test sets. */
+#include "sched/policy_credit.h"
 #include "sched_decide.h"
 
-#define PERIOD_NS ((s64)SCHED_BUDGET_PERIOD_NS)
+#define PERIOD_NS ((s64)CREDIT_PERIOD_NS)
 #define IDLE_NS (500 * US)
 
 /* All three vGPUs wait, in this order, with weights 100, 300 and 100. */
@@ -43,8 +44,8 @@ static unsigned int place(unsigned int i)
 /* A share of one fifth is 200 permille. */
 static void set_budget(unsigned int i, s64 left_ns, u64 permille)
 {
-	runs[i]->budget.left_ns = left_ns;
-	runs[i]->budget.permille = permille;
+	credit_rq(runs[i])->left_ns = left_ns;
+	credit_rq(runs[i])->permille = permille;
 }
 
 static void a_period_refills_by_weight(void **state)
@@ -53,10 +54,10 @@ static void a_period_refills_by_weight(void **state)
 	assert_int_equal(ghyvi_sched_total_weight(engine), 500);
 	set_budget(0, -7, 0);
 	set_budget(1, 5, 0);
-	ghyvi_sched_budget_tick(engine, engine->budget.window_start + PERIOD_NS);
-	assert_int_equal(runs[0]->budget.left_ns, PERIOD_NS / 5 - 7);
-	assert_int_equal(runs[1]->budget.left_ns, 3 * PERIOD_NS / 5 + 5);
-	assert_int_equal(runs[2]->budget.left_ns, PERIOD_NS / 5);
+	ghyvi_sched_credit_tick(engine, credit_engine(engine)->window_start + PERIOD_NS);
+	assert_int_equal(credit_rq(runs[0])->left_ns, PERIOD_NS / 5 - 7);
+	assert_int_equal(credit_rq(runs[1])->left_ns, 3 * PERIOD_NS / 5 + 5);
+	assert_int_equal(credit_rq(runs[2])->left_ns, PERIOD_NS / 5);
 }
 
 static void a_budget_beyond_a_period_is_forgotten(void **state)
@@ -74,8 +75,8 @@ static void a_budget_beyond_a_period_is_forgotten(void **state)
 	all_wait("credit");
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		set_budget(0, steps[i].before, 0);
-		ghyvi_sched_budget_tick(engine, engine->budget.window_start + PERIOD_NS);
-		assert_int_equal(runs[0]->budget.left_ns, steps[i].after);
+		ghyvi_sched_credit_tick(engine, credit_engine(engine)->window_start + PERIOD_NS);
+		assert_int_equal(credit_rq(runs[0])->left_ns, steps[i].after);
 	}
 }
 
@@ -84,26 +85,26 @@ static void shares_are_of_the_last_second(void **state)
 	u64 begin;
 
 	all_wait("band");
-	begin = engine->budget.window_start;
+	begin = credit_engine(engine)->window_start;
 	assert_int_equal(begin, now);
-	ghyvi_sched_budget_charge(runs[0], 25 * MS);
-	assert_int_equal(runs[0]->budget.left_ns, -25 * (s64)MS);
-	ghyvi_sched_budget_tick(engine, begin); /* no time has passed */
-	assert_int_equal(runs[0]->budget.permille, 0);
-	ghyvi_sched_budget_tick(engine, begin + 100 * MS);
-	assert_int_equal(runs[0]->budget.permille, 250);
-	assert_int_equal(runs[1]->budget.permille, 0);
-	ghyvi_sched_budget_tick(engine, begin + 1000 * MS - 1);
-	assert_int_equal(engine->budget.window_start, begin);
-	assert_int_equal(runs[0]->budget.used_ns, 25 * MS);
-	ghyvi_sched_budget_tick(engine, begin + 1000 * MS);
-	assert_int_equal(runs[0]->budget.permille, 25);
-	assert_int_equal(runs[0]->budget.used_ns, 0);
-	assert_int_equal(engine->budget.window_start, begin + 1000 * MS);
-	ghyvi_sched_budget_charge(runs[0], 10);
-	ghyvi_sched_budget_charge(runs[0], -3);
-	assert_int_equal(runs[0]->budget.used_ns, 7);
-	assert_int_equal(runs[0]->budget.left_ns, -25 * (s64)MS - 7 + 4 * (PERIOD_NS / 5));
+	ghyvi_sched_credit_charge(runs[0], 25 * MS);
+	assert_int_equal(credit_rq(runs[0])->left_ns, -25 * (s64)MS);
+	ghyvi_sched_credit_tick(engine, begin); /* no time has passed */
+	assert_int_equal(credit_rq(runs[0])->permille, 0);
+	ghyvi_sched_credit_tick(engine, begin + 100 * MS);
+	assert_int_equal(credit_rq(runs[0])->permille, 250);
+	assert_int_equal(credit_rq(runs[1])->permille, 0);
+	ghyvi_sched_credit_tick(engine, begin + 1000 * MS - 1);
+	assert_int_equal(credit_engine(engine)->window_start, begin);
+	assert_int_equal(credit_rq(runs[0])->used_ns, 25 * MS);
+	ghyvi_sched_credit_tick(engine, begin + 1000 * MS);
+	assert_int_equal(credit_rq(runs[0])->permille, 25);
+	assert_int_equal(credit_rq(runs[0])->used_ns, 0);
+	assert_int_equal(credit_engine(engine)->window_start, begin + 1000 * MS);
+	ghyvi_sched_credit_charge(runs[0], 10);
+	ghyvi_sched_credit_charge(runs[0], -3);
+	assert_int_equal(credit_rq(runs[0])->used_ns, 7);
+	assert_int_equal(credit_rq(runs[0])->left_ns, -25 * (s64)MS - 7 + 4 * (PERIOD_NS / 5));
 }
 
 static void time_given_back_after_a_tick_leaves_no_debt(void **state)
@@ -111,13 +112,13 @@ static void time_given_back_after_a_tick_leaves_no_debt(void **state)
 	u64 begin = 5000 * MS;
 
 	all_wait("credit");
-	ghyvi_sched_budget_tick(engine, begin);
-	ghyvi_sched_budget_charge(runs[0], 25 * MS);
-	ghyvi_sched_budget_tick(engine, begin + 1000 * MS);
-	ghyvi_sched_budget_charge(runs[0], -5 * (s64)MS);
-	assert_int_equal(runs[0]->budget.used_ns, 0);
-	ghyvi_sched_budget_tick(engine, begin + 2000 * MS);
-	assert_int_equal(runs[0]->budget.permille, 0);
+	ghyvi_sched_credit_tick(engine, begin);
+	ghyvi_sched_credit_charge(runs[0], 25 * MS);
+	ghyvi_sched_credit_tick(engine, begin + 1000 * MS);
+	ghyvi_sched_credit_charge(runs[0], -5 * (s64)MS);
+	assert_int_equal(credit_rq(runs[0])->used_ns, 0);
+	ghyvi_sched_credit_tick(engine, begin + 2000 * MS);
+	assert_int_equal(credit_rq(runs[0])->permille, 0);
 }
 
 static void ticks_come_every_period(void **state)
@@ -133,13 +134,13 @@ static void ticks_come_every_period(void **state)
 		all_wait(policies[i]);
 		now += PERIOD_NS - 1;
 		update_clock();
-		assert_int_equal(runs[0]->budget.left_ns, 0);
+		assert_int_equal(credit_rq(runs[0])->left_ns, 0);
 		now += 1;
 		assert_int_equal(update_clock(), now);
-		assert_int_equal(runs[0]->budget.left_ns, PERIOD_NS / 5);
+		assert_int_equal(credit_rq(runs[0])->left_ns, PERIOD_NS / 5);
 		now += 2 * PERIOD_NS;
 		update_clock();
-		assert_int_equal(runs[0]->budget.left_ns, 3 * PERIOD_NS / 5);
+		assert_int_equal(credit_rq(runs[0])->left_ns, 3 * PERIOD_NS / 5);
 	}
 }
 
@@ -205,15 +206,15 @@ static void band_demotes_a_vgpu_over_its_budget_and_share(void **state)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		list_move(&runs[0]->link, &engine->rqs);
 		set_budget(0, cases[i].left_ns, cases[i].permille);
-		engine->budget.from = engine->budget.arrived = runs[1];
-		engine->budget.completed = false;
-		engine->budget.wait_until = 7;
+		credit_engine(engine)->from = credit_engine(engine)->arrived = runs[1];
+		credit_engine(engine)->completed = false;
+		credit_engine(engine)->wait_until = 7;
 		ghyvi_sched_band.on_complete(engine, runs[0], MS, false, now);
 		assert_int_equal(place(0), cases[i].demoted ? 2 : 0);
-		assert_ptr_equal(engine->budget.from, runs[0]);
-		assert_null(engine->budget.arrived);
-		assert_true(engine->budget.completed);
-		assert_int_equal(engine->budget.wait_until, 0);
+		assert_ptr_equal(credit_engine(engine)->from, runs[0]);
+		assert_null(credit_engine(engine)->arrived);
+		assert_true(credit_engine(engine)->completed);
+		assert_int_equal(credit_engine(engine)->wait_until, 0);
 	}
 }
 
@@ -226,15 +227,15 @@ static void assert_idles(bool idles)
 	if (idles) {
 		assert_null(run);
 		assert_int_equal(until, now + IDLE_NS);
-		assert_int_equal(engine->budget.wait_until, until);
+		assert_int_equal(credit_engine(engine)->wait_until, until);
 	} else {
 		assert_ptr_equal(run, runs[0]);
 		assert_int_equal(until, GHYVI_SCHED_NEVER);
-		assert_int_equal(engine->budget.wait_until, 0);
-		assert_null(engine->budget.arrived);
-		assert_false(engine->budget.completed);
+		assert_int_equal(credit_engine(engine)->wait_until, 0);
+		assert_null(credit_engine(engine)->arrived);
+		assert_false(credit_engine(engine)->completed);
 	}
-	engine->budget.wait_until = 0;
+	credit_engine(engine)->wait_until = 0;
 }
 
 static void band_idles_before_a_vgpu_that_is_over_its_share(void **state)
@@ -242,19 +243,19 @@ static void band_idles_before_a_vgpu_that_is_over_its_share(void **state)
 	all_wait("band");
 	/* Another vGPU's workload has completed. */
 	set_budget(0, 5, 201);
-	engine->budget.completed = true;
-	engine->budget.from = runs[1];
-	engine->budget.arrived = runs[1];
+	credit_engine(engine)->completed = true;
+	credit_engine(engine)->from = runs[1];
+	credit_engine(engine)->arrived = runs[1];
 	assert_idles(true);
-	engine->budget.completed = true;
-	engine->budget.from = runs[0];
+	credit_engine(engine)->completed = true;
+	credit_engine(engine)->from = runs[0];
 	assert_idles(false);
-	engine->budget.completed = true;
-	engine->budget.from = runs[1];
+	credit_engine(engine)->completed = true;
+	credit_engine(engine)->from = runs[1];
 	set_budget(0, -5, 200);
 	assert_idles(false);
 	/* The engine was idle. */
-	engine->budget.completed = false;
+	credit_engine(engine)->completed = false;
 	set_budget(0, 1, 201);
 	assert_idles(false);
 	set_budget(0, 0, 201);
@@ -268,8 +269,8 @@ static void band_does_not_idle_for_a_lone_vgpu(void **state)
 	assert_int_equal(ghyvi_sched_set_policy(sched, "band"), 0);
 	queue(0);
 	set_budget(0, -5, 5000);
-	engine->budget.completed = true;
-	engine->budget.from = runs[1];
+	credit_engine(engine)->completed = true;
+	credit_engine(engine)->from = runs[1];
 	assert_idles(false);
 }
 
@@ -278,7 +279,7 @@ static void band_idles_for_half_a_millisecond(void **state)
 	u64 until = GHYVI_SCHED_NEVER, end;
 
 	all_wait("band");
-	engine->budget.arrived = NULL;
+	credit_engine(engine)->arrived = NULL;
 	set_budget(0, -5, 1000);
 	assert_null(ghyvi_sched_band.pick_next(engine, now, &until));
 	end = now + IDLE_NS;
@@ -286,10 +287,10 @@ static void band_idles_for_half_a_millisecond(void **state)
 	until = GHYVI_SCHED_NEVER;
 	assert_null(ghyvi_sched_band.pick_next(engine, now, &until));
 	assert_int_equal(until, end);
-	assert_int_equal(engine->budget.wait_until, end);
+	assert_int_equal(credit_engine(engine)->wait_until, end);
 	now = end;
 	assert_ptr_equal(ghyvi_sched_band.pick_next(engine, now, &until), runs[0]);
-	assert_int_equal(engine->budget.wait_until, 0);
+	assert_int_equal(credit_engine(engine)->wait_until, 0);
 }
 
 static void an_arrival_within_its_share_ends_the_idling_of_band(void **state)
@@ -309,55 +310,55 @@ static void an_arrival_within_its_share_ends_the_idling_of_band(void **state)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		set_budget(0, -5, 1000);
 		set_budget(2, cases[i].left_ns, cases[i].permille);
-		engine->budget.wait_until = now + 10;
-		engine->budget.completed = true;
-		engine->budget.arrived = runs[2];
+		credit_engine(engine)->wait_until = now + 10;
+		credit_engine(engine)->completed = true;
+		credit_engine(engine)->arrived = runs[2];
 		assert_ptr_equal(ghyvi_sched_band.pick_next(engine, now, &until),
 				 cases[i].chosen ? runs[2] : NULL);
-		assert_int_equal(engine->budget.wait_until, cases[i].chosen ? 0 : now + 10);
-		assert_ptr_equal(engine->budget.arrived, cases[i].chosen ? NULL : runs[2]);
-		assert_int_equal(engine->budget.completed, !cases[i].chosen);
+		assert_int_equal(credit_engine(engine)->wait_until, cases[i].chosen ? 0 : now + 10);
+		assert_ptr_equal(credit_engine(engine)->arrived, cases[i].chosen ? NULL : runs[2]);
+		assert_int_equal(credit_engine(engine)->completed, !cases[i].chosen);
 	}
 	/* It arrived before the engine idled, or has no work any more. */
 	set_budget(2, 1, 0);
 	set_budget(0, 1, 0);
-	engine->budget.wait_until = 0;
-	engine->budget.arrived = runs[2];
+	credit_engine(engine)->wait_until = 0;
+	credit_engine(engine)->arrived = runs[2];
 	assert_ptr_equal(ghyvi_sched_band.pick_next(engine, now, &until), runs[0]);
 	assert_true(ghyvi_sched_cancel(sched, &workloads[2]));
 	set_budget(0, -5, 1000);
-	engine->budget.wait_until = now + 10;
-	engine->budget.arrived = runs[2];
+	credit_engine(engine)->wait_until = now + 10;
+	credit_engine(engine)->arrived = runs[2];
 	assert_null(ghyvi_sched_band.pick_next(engine, now, &until));
 }
 
 static void only_a_wakeup_on_a_free_engine_is_an_arrival(void **state)
 {
 	all_wait("band");
-	engine->budget.arrived = NULL;
+	credit_engine(engine)->arrived = NULL;
 	ghyvi_sched_band.on_arrival(engine, runs[1], false, now);
-	assert_null(engine->budget.arrived);
+	assert_null(credit_engine(engine)->arrived);
 	engine->current_workload = &workloads[0];
 	ghyvi_sched_band.on_arrival(engine, runs[1], true, now);
-	assert_null(engine->budget.arrived);
+	assert_null(credit_engine(engine)->arrived);
 	engine->current_workload = NULL;
 	ghyvi_sched_band.on_arrival(engine, runs[1], true, now);
-	assert_ptr_equal(engine->budget.arrived, runs[1]);
+	assert_ptr_equal(credit_engine(engine)->arrived, runs[1]);
 }
 
 static void a_destroyed_vgpu_is_forgotten(void **state)
 {
 	all_wait("band");
-	engine->budget.from = runs[0];
-	engine->budget.arrived = runs[1];
+	credit_engine(engine)->from = runs[0];
+	credit_engine(engine)->arrived = runs[1];
 	ghyvi_sched_band.remove(engine, runs[2]);
-	assert_ptr_equal(engine->budget.from, runs[0]);
-	assert_ptr_equal(engine->budget.arrived, runs[1]);
+	assert_ptr_equal(credit_engine(engine)->from, runs[0]);
+	assert_ptr_equal(credit_engine(engine)->arrived, runs[1]);
 	ghyvi_sched_band.remove(engine, runs[0]);
-	assert_null(engine->budget.from);
-	assert_ptr_equal(engine->budget.arrived, runs[1]);
+	assert_null(credit_engine(engine)->from);
+	assert_ptr_equal(credit_engine(engine)->arrived, runs[1]);
 	ghyvi_sched_band.remove(engine, runs[1]);
-	assert_null(engine->budget.arrived);
+	assert_null(credit_engine(engine)->arrived);
 }
 
 static void fifo_serves_in_order_of_arrival(void **state)

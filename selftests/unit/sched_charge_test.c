@@ -7,7 +7,7 @@
 #include <ghyvi_shim.h>
 #include <cmocka.h>
 #include <linux/err.h>
-#include "sched/sched_types.h"
+#include "sched/policy_credit.h"
 #include "../../tools/sched-sim/experiments.h"
 
 #define MS NSEC_PER_MSEC
@@ -210,10 +210,10 @@ static void budgets_are_charged_while_the_workload_runs(void **state)
 		submit(&a);
 		pass(20 * MS);
 		ghyvi_sched_queue(sched, &b.base);
-		assert_int_equal(rq_of(&a)->budget.used_ns, 20 * MS);
-		assert_int_equal(rq_of(&a)->budget.left_ns, -20 * (s64)MS);
+		assert_int_equal(credit_rq(rq_of(&a))->used_ns, 20 * MS);
+		assert_int_equal(credit_rq(rq_of(&a))->left_ns, -20 * (s64)MS);
 		end_all();
-		assert_int_equal(rq_of(&a)->budget.used_ns, 20 * MS);
+		assert_int_equal(credit_rq(rq_of(&a))->used_ns, 20 * MS);
 	}
 }
 
@@ -224,7 +224,7 @@ static void missed_ticks_refill_before_later_time_is_charged(void **state)
 	submit(&a);
 	pass(80 * MS); /* 2 ticks; alone, each refills all of a period */
 	finish(GHYVI_JOB_COMPLETE);
-	assert_int_equal(rq_of(&a)->budget.left_ns, -20 * (s64)MS);
+	assert_int_equal(credit_rq(rq_of(&a))->left_ns, -20 * (s64)MS);
 }
 
 static void a_job_that_has_not_begun_costs_nothing(void **state)

@@ -24,7 +24,7 @@ static void think_and_run(unsigned int i, u64 think_ns, u64 service_ns)
 
 static bool is_awaited(unsigned int i)
 {
-	return !list_empty(&runs[i]->fair.anticipated);
+	return !hlist_unhashed(&runs[i]->fair.anticipated);
 }
 
 static void think_times_and_services_are_averaged(void **state)
@@ -377,7 +377,7 @@ static void a_destroyed_vgpu_is_not_awaited(void **state)
 	assert_true(is_awaited(0));
 	ghyvi_sched_fair.remove(engine, runs[0]);
 	assert_false(is_awaited(0));
-	assert_true(list_empty(&engine->fair.anticipated));
+	assert_true(hlist_empty(&engine->fair.anticipated));
 }
 
 int main(void)

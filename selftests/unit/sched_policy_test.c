@@ -275,7 +275,7 @@ static void preemption_does_not_count_as_think_time(void **state)
 			workload.job.done(&workload.job, turn == TURNS - 1 ? GHYVI_JOB_COMPLETE :
 									     GHYVI_JOB_PREEMPTED);
 			/* Only a vGPU whose workload has completed is anticipated. */
-			assert_int_equal(!list_empty(&rq->fair.anticipated),
+			assert_int_equal(!hlist_unhashed(&rq->fair.anticipated),
 					 i > 0 && turn == TURNS - 1);
 		}
 		assert_int_equal(last_status, GHYVI_JOB_COMPLETE);

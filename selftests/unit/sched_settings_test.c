@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Settings, knobs and policies: ranges, defaults, and changes while workloads wait. */
+#include "sched/policy_credit.h"
 #include "sched_by_hand.h"
 
 /* Settings and knobs change while workloads wait. */
@@ -233,18 +234,18 @@ static void a_policy_starts_without_state_of_the_previous_one(void **state)
 	fire_after(MS);
 	assert_int_equal(gpu.preempts, 1);
 	run->fair.vtime = engine->fair.vtime = 5;
-	run->budget.left_ns = 6;
-	engine->budget.wait_until = 7;
+	credit_rq(run)->left_ns = 6;
+	credit_engine(engine)->wait_until = 7;
 	now += MS / 2;
 	assert_int_equal(ghyvi_sched_set_policy(sched, "fair"), 0);
 	assert_int_equal(run->fair.vtime, 5); /* no switch */
 	assert_int_equal(ghyvi_sched_set_policy(sched, "band"), 0);
 	assert_int_equal(run->fair.vtime, 0);
-	assert_int_equal(run->budget.left_ns, 0);
+	assert_int_equal(credit_rq(run)->left_ns, 0);
 	assert_int_equal(engine->fair.vtime, 0);
-	assert_int_equal(engine->budget.wait_until, 0);
-	assert_int_equal(engine->budget.window_start, now);
-	assert_int_equal(engine->next_tick, now + SCHED_BUDGET_PERIOD_NS);
+	assert_int_equal(credit_engine(engine)->wait_until, 0);
+	assert_int_equal(credit_engine(engine)->window_start, now);
+	assert_int_equal(engine->next_tick, now + CREDIT_PERIOD_NS);
 	assert_int_equal(engine->nr_enqueued, 1);
 	assert_int_equal(engine->preempt_requested_ns,
 			 0); /* it is preempted again after the new slice */

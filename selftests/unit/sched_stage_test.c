@@ -7,7 +7,7 @@
 #include <ghyvi_shim.h>
 #include <cmocka.h>
 #include <linux/err.h>
-#include "sched/sched_types.h"
+#include "sched/policy_credit.h"
 
 #define VGPUS 3
 #define MS NSEC_PER_MSEC
@@ -317,7 +317,7 @@ static void a_cancelled_job_that_has_begun_is_charged(void **state)
 	first = switch_jobs(MS);
 	assert_false(ghyvi_sched_cancel(sched, &guests[1].base));
 	first_ends(2 * MS, GHYVI_JOB_CANCELLED);
-	assert_int_equal(sched_rq_of(&guests[1].base)->budget.used_ns, 2 * MS);
+	assert_int_equal(credit_rq(sched_rq_of(&guests[1].base))->used_ns, 2 * MS);
 	first->done(first, GHYVI_JOB_COMPLETE);
 	assert_int_equal(guests[0].completed, 1);
 	assert_int_equal(guests[1].completed, 1);

@@ -261,12 +261,24 @@ static inline void hlist_add_head(struct hlist_node *n, struct hlist_head *h)
 		n->next->pprev = &n->next;
 	h->first = n;
 }
-static inline void hash_del(struct hlist_node *n)
+static inline bool hlist_unhashed(const struct hlist_node *n)
 {
+	return !n->pprev;
+}
+static inline bool hlist_empty(const struct hlist_head *h)
+{
+	return !h->first;
+}
+static inline void hlist_del_init(struct hlist_node *n)
+{
+	if (hlist_unhashed(n))
+		return;
 	*n->pprev = n->next;
 	if (n->next)
 		n->next->pprev = n->pprev;
+	*n = (struct hlist_node){};
 }
+#define hash_del hlist_del_init
 #define DEFINE_HASHTABLE(name, bits) struct hlist_head name[1 << (bits)]
 #define shim_hash_bucket(name, key) \
 	(&(name)[(u64)(key)*0x61C8864680B583EBULL / (U64_MAX / ARRAY_SIZE(name) + 1)])
@@ -276,9 +288,14 @@ static inline void hash_del(struct hlist_node *n)
 		struct hlist_node *__n = (n);         \
 		__n ? container_of(__n, t, m) : NULL; \
 	})
-#define hash_for_each_possible(name, p, m, key)                                          \
-	for (p = hlist_entry_safe(shim_hash_bucket(name, key)->first, typeof(*p), m); p; \
+#define hlist_for_each_entry(p, h, m)                            \
+	for (p = hlist_entry_safe((h)->first, typeof(*p), m); p; \
 	     p = hlist_entry_safe(p->m.next, typeof(*p), m))
+#define hlist_for_each_entry_safe(p, n, h, m)                                          \
+	for (p = hlist_entry_safe((h)->first, typeof(*p), m); p && (n = p->m.next, 1); \
+	     p = hlist_entry_safe(n, typeof(*p), m))
+#define hash_for_each_possible(name, p, m, key) \
+	hlist_for_each_entry(p, shim_hash_bucket(name, key), m)
 
 /*
  * rbtree: only the first node is ever looked up, so a pairing heap replaces the tree. Nodes that
