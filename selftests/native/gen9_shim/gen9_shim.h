@@ -24,7 +24,6 @@ struct module;
 
 /* time */
 #define jiffies ((unsigned long)(ktime_get_ns() / (NSEC_PER_SEC / HZ)))
-#define msecs_to_jiffies(ms) ((unsigned long)((ms)*HZ / 1000 + 1))
 #define nsecs_to_jiffies(ns) ((unsigned long)((ns) / (NSEC_PER_SEC / HZ)))
 #define time_before(a, b) ((long)((a) - (b)) < 0)
 void gen9_shim_interrupt(void);
