@@ -45,14 +45,9 @@ struct ghyvi_audit *ghyvi_audit_create(const struct ghyvi_audit_params *params)
 
 void ghyvi_audit_destroy(struct ghyvi_audit *audit)
 {
-	ghyvi_audit_spare_free(audit);
+	ghyvi_audit_reset(audit);
 	mutex_destroy(&audit->lock);
 	kvfree(audit);
-}
-
-void ghyvi_audit_reset(struct ghyvi_audit *audit)
-{
-	ghyvi_audit_spare_free(audit);
 }
 
 void ghyvi_audit_set_ggtt(struct ghyvi_audit *audit, const struct ghyvi_range *ggtt,

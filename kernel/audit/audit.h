@@ -212,8 +212,6 @@ void ghyvi_audit_print(const struct audit_reject *reject, struct seq_file *m);
 /* Returns the copy of the page with @key, or NULL. */
 struct audit_page *ghyvi_audit_page_find(const struct audit_segment *segment, u64 key);
 void ghyvi_audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *segment);
-/* Free the pages that are kept for the next submissions. */
-void ghyvi_audit_spare_free(struct ghyvi_audit *audit);
 static inline u64 audit_key(enum ghyvi_fetch_source source, u64 pos)
 {
 	return pos >> GHYVI_PAGE_SHIFT << 2 | source;

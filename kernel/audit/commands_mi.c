@@ -16,18 +16,19 @@
 		.dword = _dword, .space = GHYVI_ADDRESS_##_space,   \
 		.access = GHYVI_ADDRESS_##_access, .bytes = _bytes, \
 	}
-#define C(_opcode, _name, _source, _least, _most, _bits, _kernel, _user, _hardware, ...) \
-	[_opcode] = { .name = _name,                                                     \
-		      .source = GHYVI_SOURCE_##_source,                                  \
-		      .least = _least,                                                   \
-		      .most = _most,                                                     \
-		      .engines = GHYVI_ALL_ENGINES,                                      \
-		      .length_bits = _bits,                                              \
-		      .kernel = GHYVI_##_kernel,                                         \
-		      .user = GHYVI_##_user,                                             \
-		      .hardware = GHYVI_HARDWARE_##_hardware,                            \
-		      .gen = 8,                                                          \
+#define GEN(_gen, _opcode, _name, _source, _least, _most, _bits, _kernel, _user, _hardware, ...) \
+	[_opcode] = { .name = _name,                                                             \
+		      .source = GHYVI_SOURCE_##_source,                                          \
+		      .least = _least,                                                           \
+		      .most = _most,                                                             \
+		      .engines = GHYVI_ALL_ENGINES,                                              \
+		      .length_bits = _bits,                                                      \
+		      .kernel = GHYVI_##_kernel,                                                 \
+		      .user = GHYVI_##_user,                                                     \
+		      .hardware = GHYVI_HARDWARE_##_hardware,                                    \
+		      .gen = _gen,                                                               \
 		      __VA_ARGS__ }
+#define C(...) GEN(8, __VA_ARGS__)
 #define P(_opcode, _name, _source, _least, _most, _bits, _hardware) \
 	[_opcode] =                                                 \
 		GHYVI_PLAIN(_name, _source, _least, _most, _bits, 8, GHYVI_ALL_ENGINES, _hardware)
@@ -72,16 +73,7 @@ const struct ghyvi_command ghyvi_mi_commands[GHYVI_MI_OPCODES] = {
 	C(0x1c, "MI_SEMAPHORE_WAIT", XML, 4, 4, 8, ALLOWED, PPGTT_ONLY_REJECT, CONTEXT,
 	  .check = GHYVI_CHECK_SEMAPHORE_WAIT, .addresses = { ADDRESS(2, BIT22, READ, 4) }),
 	/* Gen9: keeps power wells awake, which is the host's business. */
-	[0x1d] = { .name = "MI_FORCE_WAKEUP",
-		   .source = GHYVI_SOURCE_XML9,
-		   .least = 2,
-		   .most = 2,
-		   .engines = GHYVI_ALL_ENGINES,
-		   .length_bits = 8,
-		   .kernel = GHYVI_DROPPED,
-		   .user = GHYVI_DROPPED,
-		   .hardware = GHYVI_HARDWARE_SHARED,
-		   .gen = 9 },
+	GEN(9, 0x1d, "MI_FORCE_WAKEUP", XML9, 2, 2, 8, DROPPED, DROPPED, SHARED),
 	C(0x20, "MI_STORE_DATA_IMM", XML, 4, ANY, 10, ALLOWED, PPGTT_ONLY_DROP, CONTEXT,
 	  .check = GHYVI_CHECK_STORE_DATA, .addresses = { ADDRESS(1, BIT22, WRITE, 0) }),
 	/* Stores to the status page of the context or the engine, which are the guest kernel's. */

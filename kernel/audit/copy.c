@@ -93,7 +93,7 @@ static void page_drop(struct ghyvi_audit *audit, struct audit_segment *segment,
 	page_put(audit, page);
 }
 
-void ghyvi_audit_spare_free(struct ghyvi_audit *audit)
+void ghyvi_audit_reset(struct ghyvi_audit *audit)
 {
 	struct audit_page *page;
 

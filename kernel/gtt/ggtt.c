@@ -43,8 +43,7 @@ err_table:
 	return -ENOMEM;
 }
 
-/* Create the table pages of the partition. After an error some of them exist. */
-static int ggtt_add_tables(struct ghyvi_gtt *gtt)
+int ghyvi_ggtt_init(struct ghyvi_gtt *gtt)
 {
 	const struct ghyvi_range *range;
 	unsigned int r;
@@ -94,12 +93,6 @@ static void ggtt_free_tables(struct ghyvi_gtt *gtt, struct ghyvi_table_page **ta
 	kvfree(tables);
 }
 
-int ghyvi_ggtt_init(struct ghyvi_gtt *gtt)
-{
-	gtt->ggtt_shadowed = true;
-	return ggtt_add_tables(gtt);
-}
-
 void ghyvi_ggtt_fini(struct ghyvi_gtt *gtt)
 {
 	ggtt_free_tables(gtt, gtt->ggtt_tables, gtt->nr_ggtt_tables);
@@ -117,7 +110,7 @@ int ghyvi_ggtt_move(struct ghyvi_gtt *gtt, const struct ghyvi_range *ranges, uns
 	memcpy(gtt->params.ggtt_ranges, ranges, nr_ranges * sizeof(*ranges));
 	gtt->params.nr_ggtt_ranges = nr_ranges;
 	gtt->params.aperture_copied = *aperture_copied;
-	err = ggtt_add_tables(gtt);
+	err = ghyvi_ggtt_init(gtt);
 	if (err) {
 		gtt->params = before;
 		swap(tables, gtt->ggtt_tables);

@@ -29,8 +29,8 @@ static void scratch_fini(struct ghyvi_gtt *gtt)
 static int scratch_init(struct ghyvi_gtt *gtt)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
-	unsigned int level, i;
-	u64 *page, entry;
+	unsigned int level;
+	u64 *page;
 	int err;
 
 	for (level = 0; level < GHYVI_LEVELS; level++) {
@@ -44,9 +44,8 @@ static int scratch_init(struct ghyvi_gtt *gtt)
 			free_page((unsigned long)page);
 			return err;
 		}
-		entry = level ? ghyvi_entry_scratch(gtt, level) : 0;
-		for (i = 0; i < GHYVI_ENTRIES; i++)
-			page[i] = entry;
+		if (level)
+			memset64(page, ghyvi_entry_scratch(gtt, level), GHYVI_ENTRIES);
 		gtt->scratch[level] = page;
 	}
 	return 0;
@@ -72,6 +71,7 @@ struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
 	xa_init_flags(&gtt->roots, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&gtt->dirty, XA_FLAGS_ACCOUNT);
 	ghyvi_aperture_init(&gtt->aperture);
+	gtt->ggtt_shadowed = true;
 	INIT_LIST_HEAD(&gtt->idle_pins);
 	INIT_LIST_HEAD(&gtt->mapped_pins);
 	INIT_LIST_HEAD(&gtt->shared_tree.relaxed);
@@ -112,8 +112,7 @@ void ghyvi_gtt_reset(struct ghyvi_gtt *gtt)
 {
 	mutex_lock(&gtt->lock);
 	gtt->deferral.generation = 0; /* memory_generation starts over with the next VM */
-	ghyvi_roots_empty_all(gtt);
-	ghyvi_roots_forget_all(gtt);
+	ghyvi_roots_drop_all(gtt);
 	ghyvi_ggtt_reset(gtt);
 	ghyvi_nested_evict(gtt, gtt->nr_mapped_pins);
 	ghyvi_aperture_reset(gtt);

@@ -381,8 +381,12 @@ unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 
 /* ---- ggtt.c ---- */
 
-/* Only for ghyvi_gtt_create() and ghyvi_gtt_destroy(); without the lock. */
+/*
+ * Create the table pages of the partition. After an error some of them exist. Called without the
+ * lock by ghyvi_gtt_create().
+ */
 int ghyvi_ggtt_init(struct ghyvi_gtt *gtt);
+/* Only for ghyvi_gtt_create() and ghyvi_gtt_destroy(); without the lock. */
 void ghyvi_ggtt_fini(struct ghyvi_gtt *gtt);
 /* ghyvi_gtt_move_ggtt() and ghyvi_gtt_set_ggtt_gfn(), with the lock held. */
 int ghyvi_ggtt_move(struct ghyvi_gtt *gtt, const struct ghyvi_range *ranges, unsigned int nr_ranges,
@@ -430,10 +434,11 @@ void ghyvi_gtt_reap_unused(struct ghyvi_gtt *gtt);
  * idle_pins of struct ghyvi_shadow_tuning, and unlock gtt->lock.
  */
 void ghyvi_gtt_unlock(struct ghyvi_gtt *gtt);
-/* Forget all roots. Only those that workloads hold remain. */
-void ghyvi_roots_forget_all(struct ghyvi_gtt *gtt);
-/* Release the tables of all roots. The roots that workloads hold map only scratch then. */
-void ghyvi_roots_empty_all(struct ghyvi_gtt *gtt);
+/*
+ * Release the tables of all roots, and forget the roots. Only those that workloads hold remain;
+ * they map only scratch.
+ */
+void ghyvi_roots_drop_all(struct ghyvi_gtt *gtt);
 /* Empty and forget the roots that have a top-level table page in the range of guest pages. */
 void ghyvi_roots_zap_range(struct ghyvi_gtt *gtt, u64 gfn, u64 count);
 /* Translate the missing entries of @root->top; @root has three levels. */

@@ -135,14 +135,19 @@ static void root_forget(struct ghyvi_root *root)
 	root_put_locked(root);
 }
 
+static void root_drop(struct ghyvi_root *root)
+{
+	root_empty(root);
+	root_forget(root);
+}
+
 /* Free the roots without references. The caller has freed their tables. */
 static void roots_reap(struct ghyvi_gtt *gtt)
 {
-	struct ghyvi_root *root;
+	struct ghyvi_root *root, *next;
 
 	lockdep_assert_held(&gtt->lock);
-	while (!list_empty(&gtt->dying_roots)) {
-		root = list_first_entry(&gtt->dying_roots, struct ghyvi_root, lru);
+	list_for_each_entry_safe(root, next, &gtt->dying_roots, lru) {
 		WARN_ON_ONCE(!list_empty(&root->tree.relaxed));
 		list_del(&root->lru);
 		if (root->top) {
@@ -298,15 +303,13 @@ void ghyvi_root_fill_top(struct ghyvi_root *root)
 static int root_create_top(struct ghyvi_root *root)
 {
 	struct ghyvi_gtt *gtt = root->gtt;
-	unsigned int i;
 	int err;
 
 	root->top = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!root->top)
 		return -ENOMEM;
 	/* Hardware that walks the page from an upper level finds all its entries. */
-	for (i = 0; i < GHYVI_ENTRIES; i++)
-		root->top[i] = ghyvi_entry_scratch(gtt, GHYVI_LEVEL_PDP);
+	memset64(root->top, ghyvi_entry_scratch(gtt, GHYVI_LEVEL_PDP), GHYVI_ENTRIES);
 	err = gtt->params.pgpu_ops->map_page(gtt->params.client, virt_to_phys(root->top),
 					     GHYVI_PAGE_TABLE, &root->top_dma);
 	if (err) {
@@ -426,22 +429,13 @@ static struct ghyvi_root *root_nested(struct ghyvi_gtt *gtt, const u64 *gpa, uns
 	return root;
 }
 
-void ghyvi_roots_empty_all(struct ghyvi_gtt *gtt)
-{
-	struct ghyvi_root *root;
-
-	lockdep_assert_held(&gtt->lock);
-	list_for_each_entry(root, &gtt->root_lru, lru)
-		root_empty(root);
-}
-
-void ghyvi_roots_forget_all(struct ghyvi_gtt *gtt)
+void ghyvi_roots_drop_all(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_root *root, *next;
 
 	lockdep_assert_held(&gtt->lock);
 	list_for_each_entry_safe(root, next, &gtt->root_lru, lru)
-		root_forget(root);
+		root_drop(root);
 }
 
 void ghyvi_roots_zap_range(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
@@ -455,8 +449,7 @@ void ghyvi_roots_zap_range(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 		for (i = 0; i < (root->levels == 3 ? 4 : 1); i++) {
 			root_gfn = root->gpa[i] >> GHYVI_PAGE_SHIFT;
 			if (root_gfn >= gfn && root_gfn - gfn < count) {
-				root_empty(root);
-				root_forget(root);
+				root_drop(root);
 				break;
 			}
 		}
@@ -490,8 +483,11 @@ static void nested_cleanup(struct ghyvi_gtt *gtt)
 
 void ghyvi_nested_enter(struct ghyvi_gtt *gtt)
 {
+	struct ghyvi_root *root, *next;
+
 	lockdep_assert_held(&gtt->lock);
-	ghyvi_roots_forget_all(gtt);
+	list_for_each_entry_safe(root, next, &gtt->root_lru, lru)
+		root_forget(root);
 	ghyvi_gtt_reap_unused(gtt);
 	ghyvi_tables_each(gtt, table_release, NULL);
 	nested_cleanup(gtt);
@@ -566,10 +562,8 @@ void ghyvi_gtt_forget_root(struct ghyvi_gtt *gtt, const u64 *gpa4, unsigned int 
 	 * must not be interpreted as tables.
 	 */
 	list_for_each_entry_safe(root, next, &gtt->root_lru, lru) {
-		if (root->levels != levels || root->gpa[0] != gpa[0])
-			continue;
-		root_empty(root);
-		root_forget(root);
+		if (root->levels == levels && root->gpa[0] == gpa[0])
+			root_drop(root);
 	}
 	ghyvi_gtt_unlock(gtt);
 }
@@ -577,8 +571,7 @@ void ghyvi_gtt_forget_root(struct ghyvi_gtt *gtt, const u64 *gpa4, unsigned int 
 void ghyvi_gtt_forget_roots(struct ghyvi_gtt *gtt)
 {
 	mutex_lock(&gtt->lock);
-	ghyvi_roots_empty_all(gtt);
-	ghyvi_roots_forget_all(gtt);
+	ghyvi_roots_drop_all(gtt);
 	ghyvi_gtt_unlock(gtt);
 }
 

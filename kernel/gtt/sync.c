@@ -614,16 +614,16 @@ int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name)
 	return 0;
 }
 
-/* ghyvi_gtt_get_tuning() reads the words without the lock. */
-static void store_tuning(struct ghyvi_shadow_tuning *to, const struct ghyvi_shadow_tuning *from)
+/* Word by word: ghyvi_gtt_get_tuning() reads gtt->tuning without the lock. */
+static void copy_tuning(struct ghyvi_shadow_tuning *to, const struct ghyvi_shadow_tuning *from)
 {
-	WRITE_ONCE(to->static_pages, from->static_pages);
-	WRITE_ONCE(to->oos_threshold, from->oos_threshold);
-	WRITE_ONCE(to->idle_pins, from->idle_pins);
-	WRITE_ONCE(to->tables_max, from->tables_max);
-	WRITE_ONCE(to->trap_ns, from->trap_ns);
-	WRITE_ONCE(to->scan_ns, from->scan_ns);
-	WRITE_ONCE(to->protect_ns, from->protect_ns);
+	WRITE_ONCE(to->static_pages, READ_ONCE(from->static_pages));
+	WRITE_ONCE(to->oos_threshold, READ_ONCE(from->oos_threshold));
+	WRITE_ONCE(to->idle_pins, READ_ONCE(from->idle_pins));
+	WRITE_ONCE(to->tables_max, READ_ONCE(from->tables_max));
+	WRITE_ONCE(to->trap_ns, READ_ONCE(from->trap_ns));
+	WRITE_ONCE(to->scan_ns, READ_ONCE(from->scan_ns));
+	WRITE_ONCE(to->protect_ns, READ_ONCE(from->protect_ns));
 }
 
 int ghyvi_gtt_set_tuning(struct ghyvi_gtt *gtt, const struct ghyvi_shadow_tuning *tuning)
@@ -636,7 +636,7 @@ int ghyvi_gtt_set_tuning(struct ghyvi_gtt *gtt, const struct ghyvi_shadow_tuning
 	mutex_lock(&gtt->lock);
 	/* Entries that were refused a table page may get one now. */
 	gtt->deferral.tables_freed += tuning->tables_max > gtt->tuning.tables_max;
-	store_tuning(&gtt->tuning, tuning);
+	copy_tuning(&gtt->tuning, tuning);
 	gtt->rank_in = 0;
 	ghyvi_trees_evict_begin(gtt);
 	ghyvi_trees_evict(gtt, 0);
@@ -650,17 +650,7 @@ int ghyvi_gtt_set_tuning(struct ghyvi_gtt *gtt, const struct ghyvi_shadow_tuning
  */
 void ghyvi_gtt_get_tuning(struct ghyvi_gtt *gtt, struct ghyvi_shadow_tuning *tuning)
 {
-	const struct ghyvi_shadow_tuning *from = &gtt->tuning;
-
-	*tuning = (struct ghyvi_shadow_tuning){
-		.static_pages = READ_ONCE(from->static_pages),
-		.oos_threshold = READ_ONCE(from->oos_threshold),
-		.idle_pins = READ_ONCE(from->idle_pins),
-		.tables_max = READ_ONCE(from->tables_max),
-		.trap_ns = READ_ONCE(from->trap_ns),
-		.scan_ns = READ_ONCE(from->scan_ns),
-		.protect_ns = READ_ONCE(from->protect_ns),
-	};
+	copy_tuning(tuning, &gtt->tuning);
 }
 
 int ghyvi_gtt_policy_list(struct ghyvi_gtt *gtt, char *buffer, size_t bytes)
