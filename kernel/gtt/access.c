@@ -181,9 +181,7 @@ static struct ghyvi_pin *ggtt_find_pin(struct ghyvi_gtt *gtt, u64 address)
 	struct ghyvi_pin *pin;
 	u64 entry;
 
-	if (address / GHYVI_GGTT_TABLE_SPAN >= gtt->nr_ggtt_tables)
-		return NULL;
-	table = gtt->ggtt_tables[address / GHYVI_GGTT_TABLE_SPAN];
+	table = ghyvi_ggtt_table(gtt, address / GHYVI_GGTT_TABLE_SPAN);
 	if (!table)
 		return NULL;
 	if (gtt->policy->nested) {
@@ -254,11 +252,10 @@ int ghyvi_gtt_ggtt_write(struct ghyvi_gtt *gtt, u64 address, const void *buffer,
 
 void ghyvi_gtt_ggtt_store(struct ghyvi_gtt *gtt, u64 index, u64 entry)
 {
-	struct ghyvi_table_page *table = NULL;
+	struct ghyvi_table_page *table;
 
 	mutex_lock(&gtt->lock);
-	if (index / GHYVI_ENTRIES < gtt->nr_ggtt_tables)
-		table = gtt->ggtt_tables[index / GHYVI_ENTRIES];
+	table = ghyvi_ggtt_table(gtt, index / GHYVI_ENTRIES);
 	if (table) {
 		WRITE_ONCE(table->guest[index % GHYVI_ENTRIES], entry);
 		if (gtt->ggtt_shadowed) {

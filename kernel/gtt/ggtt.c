@@ -164,10 +164,9 @@ void ghyvi_ggtt_shadow(struct ghyvi_gtt *gtt, bool on)
 
 struct ghyvi_table_page *ghyvi_ggtt_table_by_gfn(struct ghyvi_gtt *gtt, u64 gfn)
 {
-	if (gtt->ggtt_gfn == GHYVI_INVALID_GFN || gfn < gtt->ggtt_gfn ||
-	    gfn - gtt->ggtt_gfn >= gtt->nr_ggtt_tables)
+	if (gtt->ggtt_gfn == GHYVI_INVALID_GFN)
 		return NULL;
-	return gtt->ggtt_tables[gfn - gtt->ggtt_gfn];
+	return ghyvi_ggtt_table(gtt, gfn - gtt->ggtt_gfn); /* wraps below the table */
 }
 
 void ghyvi_ggtt_set_gfn(struct ghyvi_gtt *gtt, u64 gfn)
@@ -242,7 +241,7 @@ void ghyvi_ggtt_collect_written(struct ghyvi_gtt *gtt)
 		for (written = ggtt_map->written[i]; written; written &= written - 1) {
 			u32 page = i * 64 + __ffs(written);
 
-			table = page < gtt->nr_ggtt_tables ? gtt->ggtt_tables[page] : NULL;
+			table = ghyvi_ggtt_table(gtt, page);
 			if (!table || !table->unmapped)
 				continue;
 			ghyvi_count(gtt->params.stats, relaxes);

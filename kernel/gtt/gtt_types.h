@@ -368,6 +368,12 @@ static inline bool ghyvi_gtt_is_untracked(const struct ghyvi_gtt *gtt)
 	return gtt->params.untracked || gtt->policy->untracked;
 }
 
+/* Table page @page of the GGTT, or NULL outside of the partition. */
+static inline struct ghyvi_table_page *ghyvi_ggtt_table(const struct ghyvi_gtt *gtt, u64 page)
+{
+	return page < gtt->nr_ggtt_tables ? gtt->ggtt_tables[page] : NULL;
+}
+
 static inline bool ghyvi_table_is_ggtt(const struct ghyvi_table_page *table)
 {
 	return table->ggtt_page >= 0;

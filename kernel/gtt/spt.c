@@ -19,6 +19,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include <trace/events/ghyvi.h>
 
@@ -504,16 +505,6 @@ static void retry_deferred(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table
 	}
 }
 
-static bool has_deferred(const struct ghyvi_table_page *table)
-{
-	unsigned int i;
-	u64 any = 0;
-
-	for (i = 0; i < GHYVI_ENTRIES / 64; i++)
-		any |= table->deferred.entries[i];
-	return any;
-}
-
 unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
 	unsigned int index, end, changed = 0, first = GHYVI_ENTRIES, last = 0;
@@ -533,7 +524,8 @@ unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 	table->compared = gtt->syncs;
 	table->passed = gtt->passes;
 	if (table->deferred.retry)
-		table->deferred.retry = has_deferred(table);
+		table->deferred.retry =
+			memchr_inv(table->deferred.entries, 0, sizeof(table->deferred.entries));
 	if (first <= last && ghyvi_table_is_ggtt(table))
 		ghyvi_ggtt_publish(gtt, table, first, last);
 	ghyvi_count(gtt->params.stats, scans);

@@ -523,10 +523,8 @@ void ghyvi_gtt_protection_lost(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 	}
 	for (i = 0; i < gtt->nr_ggtt_tables; i++) {
 		table = gtt->ggtt_tables[i];
-		if (!table || table->gfn == GHYVI_INVALID_GFN || table->gfn < gfn ||
-		    table->gfn - gfn >= count)
-			continue;
-		ghyvi_ggtt_relax(gtt, table);
+		if (table && table->gfn != GHYVI_INVALID_GFN && table->gfn - gfn < count)
+			ghyvi_ggtt_relax(gtt, table);
 	}
 	ghyvi_gtt_unlock(gtt);
 }

@@ -246,10 +246,8 @@ struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_gtt *gtt,
 	struct ghyvi_table_page *parent;
 	unsigned int index = table->parent_index + by;
 
-	if (ghyvi_table_is_ggtt(table)) {
-		index = table->ggtt_page + by;
-		return index < gtt->nr_ggtt_tables ? gtt->ggtt_tables[index] : NULL;
-	}
+	if (ghyvi_table_is_ggtt(table))
+		return ghyvi_ggtt_table(gtt, table->ggtt_page + by);
 	parent = xa_load(&gtt->tables, table->parent_gfn);
 	/* parent_gfn is a hint: the guest may have linked the table elsewhere since. */
 	if (!parent || !parent->shadows[GHYVI_LEVEL_PD] || index >= GHYVI_ENTRIES ||
