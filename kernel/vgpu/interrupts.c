@@ -85,11 +85,20 @@ static void send_interrupt(struct ghyvi_vgpu *vgpu)
 	vgpu->params.hv->ops->interrupt(vgpu->params.hv);
 }
 
+/* Update the line and release irq_lock. */
+static void end_change(struct ghyvi_vgpu *vgpu, unsigned long flags) __releases(&vgpu->irq_lock)
+{
+	bool rises = update_line(vgpu);
+
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	if (rises)
+		send_interrupt(vgpu);
+}
+
 /* Write the master register or a register of the interrupt banks of engines and the display. */
 void vgpu_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	unsigned long flags;
-	bool rises;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	if (offset == GEN8_MASTER_IRQ) {
@@ -105,11 +114,7 @@ void vgpu_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 			vgpu_set(vgpu, offset, value);
 		}
 	}
-	rises = update_line(vgpu);
-	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
-
-	if (rises)
-		send_interrupt(vgpu);
+	end_change(vgpu, flags);
 }
 
 void vgpu_irq_raise(struct vgpu_engine *engine, u32 events)
@@ -117,33 +122,23 @@ void vgpu_irq_raise(struct vgpu_engine *engine, u32 events)
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
 	unsigned int n = places[engine->id].bank;
 	unsigned long flags;
-	bool rises;
 
 	events = (events & 0xffff) << places[engine->id].shift;
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	events &= ~engine_get(engine, RING_IMR) & ~vgpu_get(vgpu, bank_reg(n, IRQ_IMR));
 	vgpu_set(vgpu, bank_reg(n, IRQ_IIR), vgpu_get(vgpu, bank_reg(n, IRQ_IIR)) | events);
 	vgpu_show_clock(vgpu); /* no earlier than what caused the event */
-	rises = update_line(vgpu);
-	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
-
-	if (rises)
-		send_interrupt(vgpu);
+	end_change(vgpu, flags);
 }
 
 void vgpu_irq_raise_bank(struct ghyvi_vgpu *vgpu, u32 isr, u32 events)
 {
 	unsigned long flags;
-	bool rises;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	events &= ~vgpu_get(vgpu, isr + IRQ_IMR);
 	vgpu_set(vgpu, isr + IRQ_IIR, vgpu_get(vgpu, isr + IRQ_IIR) | events);
-	rises = update_line(vgpu);
-	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
-
-	if (rises)
-		send_interrupt(vgpu);
+	end_change(vgpu, flags);
 }
 
 void vgpu_irq_restore(struct ghyvi_vgpu *vgpu)

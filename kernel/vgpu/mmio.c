@@ -25,9 +25,6 @@ struct register_rule {
 
 static void write_ignore(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
-	(void)vgpu;
-	(void)offset;
-	(void)value;
 }
 
 static void write_masked(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
@@ -87,7 +84,6 @@ static u32 timestamp_read(struct ghyvi_vgpu *vgpu, u32 offset)
  */
 static void invalidate_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
-	(void)offset;
 	if (value)
 		ghyvi_gtt_flush(vgpu->gtt);
 }

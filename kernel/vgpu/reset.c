@@ -24,7 +24,6 @@ void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	u32 engines = 0;
 	unsigned int i;
 
-	(void)offset;
 	mutex_lock(&vgpu->lock);
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		if (!full && !(value & reset_bits[i]))
