@@ -54,3 +54,9 @@ ssize_t ghyvi_u32_store(struct ghyvi_device *device, const char *name,
 	mutex_unlock(&device->lock);
 	return err ?: bytes;
 }
+
+ssize_t ghyvi_flag_show(struct ghyvi_device *device, char *buffer,
+			bool (*get)(const struct ghyvi_vgpu *vgpu))
+{
+	return sysfs_emit(buffer, "%d\n", get(device->vgpu));
+}

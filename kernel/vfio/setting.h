@@ -52,6 +52,28 @@ ssize_t ghyvi_u32_store(struct ghyvi_device *device, const char *name,
 			const struct ghyvi_value_range *range, const char *buffer, size_t bytes,
 			int (*set)(struct ghyvi_device *device, u32 value));
 
+ssize_t ghyvi_flag_show(struct ghyvi_device *device, char *buffer,
+			bool (*get)(const struct ghyvi_vgpu *vgpu));
+
+/*
+ * Define the attribute @name in @directory, 0 or 1, of an object of its own. @get_value: of the
+ * vGPU. @set_value: as for ghyvi_u32_store().
+ */
+#define GHYVI_FLAG_ATTRIBUTE(directory, name, get_value, set_value)                           \
+	static ssize_t name##_show(struct device *dev, struct device_attribute *attr,         \
+				   char *buffer)                                              \
+	{                                                                                     \
+		return ghyvi_flag_show(dev_get_drvdata(dev), buffer, get_value);              \
+	}                                                                                     \
+	static ssize_t name##_store(struct device *dev, struct device_attribute *attr,        \
+				    const char *buffer, size_t bytes)                         \
+	{                                                                                     \
+		return ghyvi_u32_store(dev_get_drvdata(dev), directory "/" #name,             \
+				       &(const struct ghyvi_value_range){ .max = 1 }, buffer, \
+				       bytes, set_value);                                     \
+	}                                                                                     \
+	static DEVICE_ATTR_RW(name)
+
 /* Define the settings @name in the directory @directory, of the object @of of the vGPU @vgpu. */
 #define GHYVI_SETTINGS(name, directory, of, get_values, set_values)        \
 	static void name##_get(struct ghyvi_vgpu *vgpu, void *values)      \

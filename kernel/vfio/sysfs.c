@@ -147,26 +147,13 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 }
 static DEVICE_ATTR_RW(mode);
 
-static ssize_t self_check_show(struct device *dev, struct device_attribute *attr, char *buffer)
-{
-	return sysfs_emit(buffer, "%d\n", ghyvi_vgpu_get_check(of_dev(dev)->vgpu));
-}
-
 static int set_self_check(struct ghyvi_device *device, u32 on)
 {
 	ghyvi_vgpu_set_check(device->vgpu, on);
 	return 0;
 }
 
-static ssize_t self_check_store(struct device *dev, struct device_attribute *attr,
-				const char *buffer, size_t bytes)
-{
-	static const struct ghyvi_value_range range = { .max = 1 };
-
-	return ghyvi_u32_store(of_dev(dev), "policy/self_check", &range, buffer, bytes,
-			       set_self_check);
-}
-static DEVICE_ATTR_RW(self_check);
+GHYVI_FLAG_ATTRIBUTE("policy", self_check, ghyvi_vgpu_get_check, set_self_check);
 
 static const char *switch_name(unsigned int i)
 {
@@ -203,32 +190,22 @@ static ssize_t switch_store(struct device *dev, struct device_attribute *attr, c
 	return err ?: bytes;
 }
 
-static ssize_t bar_remap_show(struct device *dev, struct device_attribute *attr, char *buffer)
-{
-	return ghyvi_choice_list(&switch_choices, ghyvi_vgpu_get_remap(of_dev(dev)->vgpu), buffer,
-				 PAGE_SIZE);
-}
+#define SWITCH(name, get, set)                                                            \
+	static ssize_t name##_show(struct device *dev, struct device_attribute *attr,     \
+				   char *buffer)                                          \
+	{                                                                                 \
+		return ghyvi_choice_list(&switch_choices, get(of_dev(dev)->vgpu), buffer, \
+					 PAGE_SIZE);                                      \
+	}                                                                                 \
+	static ssize_t name##_store(struct device *dev, struct device_attribute *attr,    \
+				    const char *buffer, size_t bytes)                     \
+	{                                                                                 \
+		return switch_store(dev, attr, buffer, bytes, get, set);                  \
+	}                                                                                 \
+	static DEVICE_ATTR_RW(name)
 
-static ssize_t bar_remap_store(struct device *dev, struct device_attribute *attr,
-			       const char *buffer, size_t bytes)
-{
-	return switch_store(dev, attr, buffer, bytes, ghyvi_vgpu_get_remap, ghyvi_vgpu_set_remap);
-}
-static DEVICE_ATTR_RW(bar_remap);
-
-static ssize_t multicall_show(struct device *dev, struct device_attribute *attr, char *buffer)
-{
-	return ghyvi_choice_list(&switch_choices, ghyvi_vgpu_get_multicall(of_dev(dev)->vgpu),
-				 buffer, PAGE_SIZE);
-}
-
-static ssize_t multicall_store(struct device *dev, struct device_attribute *attr,
-			       const char *buffer, size_t bytes)
-{
-	return switch_store(dev, attr, buffer, bytes, ghyvi_vgpu_get_multicall,
-			    ghyvi_vgpu_set_multicall);
-}
-static DEVICE_ATTR_RW(multicall);
+SWITCH(bar_remap, ghyvi_vgpu_get_remap, ghyvi_vgpu_set_remap);
+SWITCH(multicall, ghyvi_vgpu_get_multicall, ghyvi_vgpu_set_multicall);
 
 GHYVI_SETTINGS(tuning, "policy", ghyvi_vgpu_gtt(vgpu), ghyvi_gtt_get_tuning, ghyvi_gtt_set_tuning);
 

@@ -27,13 +27,6 @@ static int report_busy(struct ghyvi_device *device, const char *name)
 	return -EBUSY;
 }
 
-static ssize_t enabled_show(struct device *dev, struct device_attribute *attr, char *buffer)
-{
-	struct ghyvi_device *device = dev_get_drvdata(dev);
-
-	return sysfs_emit(buffer, "%d\n", ghyvi_vgpu_has_display(device->vgpu));
-}
-
 static int set_enabled(struct ghyvi_device *device, u32 on)
 {
 	lockdep_assert_held(&device->lock);
@@ -45,22 +38,7 @@ static int set_enabled(struct ghyvi_device *device, u32 on)
 	return 0;
 }
 
-static ssize_t enabled_store(struct device *dev, struct device_attribute *attr, const char *buffer,
-			     size_t bytes)
-{
-	static const struct ghyvi_value_range range = { .max = 1 };
-
-	return ghyvi_u32_store(dev_get_drvdata(dev), "display/enabled", &range, buffer, bytes,
-			       set_enabled);
-}
-static DEVICE_ATTR_RW(enabled);
-
-static ssize_t connected_show(struct device *dev, struct device_attribute *attr, char *buffer)
-{
-	struct ghyvi_device *device = dev_get_drvdata(dev);
-
-	return sysfs_emit(buffer, "%d\n", ghyvi_vgpu_is_connected(device->vgpu));
-}
+GHYVI_FLAG_ATTRIBUTE("display", enabled, ghyvi_vgpu_has_display, set_enabled);
 
 static int set_connected(struct ghyvi_device *device, u32 connected)
 {
@@ -68,15 +46,7 @@ static int set_connected(struct ghyvi_device *device, u32 connected)
 	return 0;
 }
 
-static ssize_t connected_store(struct device *dev, struct device_attribute *attr,
-			       const char *buffer, size_t bytes)
-{
-	static const struct ghyvi_value_range range = { .max = 1 };
-
-	return ghyvi_u32_store(dev_get_drvdata(dev), "display/connected", &range, buffer, bytes,
-			       set_connected);
-}
-static DEVICE_ATTR_RW(connected);
+GHYVI_FLAG_ATTRIBUTE("display", connected, ghyvi_vgpu_is_connected, set_connected);
 
 static ssize_t resolution_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {
