@@ -58,7 +58,8 @@ struct ghyvi_remap {
  * @queried_ns, @changed_ns: when the plane was queried last, and when that found a change
  * @credit_ns: time that may be used to look for changes
  *
- * device->lock protects all members but @memory.
+ * device->lock protects all members but @memory. Nothing of it moves: the first query after a move
+ * draws the whole picture.
  */
 struct ghyvi_screen {
 	void *memory;

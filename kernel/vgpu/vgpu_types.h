@@ -185,7 +185,8 @@ struct vgpu_monitor {
  * @edid: of the monitor after a reset; @monitor may have come with another one from another host.
  *	Written under vgpu->lock and vgpu->irq_lock
  * @next: what the planes and the cursor show from the next vertical blank on
- * @shown: what they show in this frame
+ * @shown: what they show in this frame. Only CRCs are of it, so it is not saved: the first one
+ *	after a move may be of @next
  * @crc_wanted: the frame that ends when @timer expires has a CRC; valid while @armed
  * @began_ns: in ns of ktime_get_ns(), maybe in the future; valid while @running and not @stopped
  *
