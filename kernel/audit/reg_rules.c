@@ -48,7 +48,9 @@ static const struct ghyvi_register_rule rules_0x2[] = {
 	{ 0x2090, 0x2093, GHYVI_REGISTER_KERNEL, true, 0 }, /* _3D_CHICKEN3: i915 */
 	{ 0x2094, 0x2097, GHYVI_REGISTER_ALL, false, 0 }, /* NOPID: nonpriv */
 	{ 0x20c0, 0x20c3, GHYVI_REGISTER_ALL, true, 9 }, /* INSTPM: nonpriv, gen8.xml */
+	{ 0x20d4, 0x20d7, GHYVI_REGISTER_READ_ONLY, true, 0 }, /* CSFE_CHICKEN1: i915 */
 	{ 0x20d8, 0x20db, GHYVI_REGISTER_ALL, true, 10 }, /* CS_DEBUG_MODE2: gen9.xml */
+	{ 0x20e0, 0x20e3, GHYVI_REGISTER_READ_ONLY, true, 0 }, /* FF_SLICE_CS_CHICKEN1: i915 */
 	{ 0x20e4, 0x20e7, GHYVI_REGISTER_KERNEL, true, 0 }, /* FF_SLICE_CS_CHICKEN2: i915 */
 	{ 0x20ec, 0x20ef, GHYVI_REGISTER_LISTED, true, 0 }, /* CS_DEBUG_MODE1: whitelist */
 	{ 0x2158, 0x215b, GHYVI_REGISTER_ALL, false, 11 }, /* BB_OFFSET: nonpriv */

@@ -138,7 +138,7 @@ static bool may_write(const struct stream *stream, u32 field)
 	       gen9_saved_find(engine, offset);
 }
 
-/* What contexts save, and the clocks. Other registers read as 0. */
+/* What contexts save, and what commands only read, such as clocks. Other registers read as 0. */
 static bool may_read(const struct stream *stream, u32 field)
 {
 	const struct gen9_engine *engine = stream->install->engine;

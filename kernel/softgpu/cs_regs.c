@@ -72,8 +72,9 @@ static u32 *gpr_at(struct softgpu_engine *engine, u32 offset)
 
 /*
  * Timestamps of any engine can be read; CTX_TIMESTAMP only of the engine that executes the command.
+ * Other registers that commands only read have what the guest's CPU wrote.
  */
-static u32 timestamp_half(const struct softgpu_engine *engine, u32 offset)
+static u32 read_only(const struct softgpu_engine *engine, u32 offset)
 {
 	unsigned int i;
 
@@ -87,7 +88,7 @@ static u32 timestamp_half(const struct softgpu_engine *engine, u32 offset)
 			return i == engine->id ? softgpu_context_timestamp(engine) : 0;
 		}
 	}
-	return 0;
+	return file_read(engine, offset);
 }
 
 int softgpu_register_read(struct softgpu_engine *engine, u32 field, u32 *value)
@@ -103,7 +104,7 @@ int softgpu_register_read(struct softgpu_engine *engine, u32 field, u32 *value)
 	if (rule->right == GHYVI_REGISTER_GPR)
 		*value = *gpr_at(engine, offset);
 	else if (rule->right == GHYVI_REGISTER_READ_ONLY)
-		*value = timestamp_half(engine, offset);
+		*value = read_only(engine, offset);
 	else
 		*value = softgpu_register_peek(engine, offset);
 	return SOFTGPU_OK;

@@ -198,6 +198,8 @@ static void registers_are_an_allow_list(void **state)
 	assert_int_equal(right_of(GHYVI_BCS, 0x2600), -1); /* another engine's */
 	assert_int_equal(right_of(GHYVI_BCS, 0x22600), GHYVI_REGISTER_GPR);
 	assert_int_equal(right_of(GHYVI_VCS, 0x22358), GHYVI_REGISTER_READ_ONLY);
+	assert_int_equal(right_of(GHYVI_RCS, 0x20d4), GHYVI_REGISTER_READ_ONLY);
+	assert_int_equal(right_of(GHYVI_RCS, 0x20e0), GHYVI_REGISTER_READ_ONLY);
 	assert_int_equal(right_of(GHYVI_VECS, 0x1a09c), GHYVI_REGISTER_CONTROL);
 	assert_int_equal(right_of(GHYVI_RCS, 0x7014), GHYVI_REGISTER_LISTED);
 	assert_int_equal(right_of(GHYVI_RCS, 0x2088), GHYVI_REGISTER_KERNEL);

@@ -258,6 +258,20 @@ static void registers_that_are_not_listed_read_zero(void **state)
 	assert_int_equal(data32(rig, 4), 0);
 }
 
+/* i915 sets bits by MMIO, and its selftests look for them by commands. */
+static void workarounds_of_the_cpu_can_be_read(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->registers[0x20d4 / 4] = 0x4;
+	rig->registers[0x20e0 / 4] = 0x4000;
+	ring(rig, MI_LRI(1), 0x20e0, 0x40000000, MI_SRM, 0x20d4, ADDRESS(DATA), MI_SRM, 0x20e0,
+	     ADDRESS(DATA + 4));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 0x4);
+	assert_int_equal(data32(rig, 4), 0x4000);
+}
+
 static void users_cannot_turn_preemption_off(void **state)
 {
 	struct rig *rig = *state;
@@ -283,6 +297,7 @@ int main(void)
 		RIG_TEST(the_kernels_workarounds_are_masked_stores),
 		RIG_TEST(byte_disables_keep_bytes),
 		RIG_TEST(registers_that_are_not_listed_read_zero),
+		RIG_TEST(workarounds_of_the_cpu_can_be_read),
 		RIG_TEST(users_cannot_turn_preemption_off),
 	};
 
