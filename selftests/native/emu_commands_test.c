@@ -97,6 +97,23 @@ static void predicate_ends_with_its_batch(void **state)
 	expect_no_violation();
 }
 
+/* i915 waits for a time in such a loop (alloc_noa_wait()). */
+static void batch_start_obeys_its_predicate(void **state)
+{
+	const u32 commands[] = { STORE_PPGTT, (u32)DATA_VA, DATA_VA >> 32, 1, BATCH_END };
+	u32 result;
+
+	memcpy(word(BATCH), commands, sizeof(commands));
+	for (result = 0; result < 2; result++) {
+		make_context(0, GHYVI_RENDER_BASE);
+		EMIT(0, LRI, GHYVI_RENDER_BASE + MI_PREDICATE_RESULT_1, result,
+		     BATCH_START | MI_BATCH_PREDICATE, (u32)BATCH_VA, BATCH_VA >> 32);
+		run_context(0);
+		assert_int_equal(*word(DATA), result);
+	}
+	expect_no_violation();
+}
+
 static void batch_of_a_user_batch_is_one(void **state)
 {
 	const u32 next[] = { STORE_GGTT,   GGTT_DATA,	  0, 1,	       STORE_PPGTT,
@@ -138,6 +155,7 @@ int main(void)
 		TEST(slots_of_each_engine_are_its_own),
 		TEST(slots_of_coffee_lake_have_rights),
 		TEST(predicate_ends_with_its_batch),
+		TEST(batch_start_obeys_its_predicate),
 		TEST(batch_of_a_user_batch_is_one),
 		TEST(predicate_of_a_ring_reaches_the_next_context),
 	};

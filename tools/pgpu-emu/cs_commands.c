@@ -219,6 +219,8 @@ static int mi_batch_start(struct emu_engine *engine)
 	};
 	unsigned int level = cs->level ?: 1;
 
+	if (header & MI_BATCH_PREDICATE && !predicate_bit(engine, MI_PREDICATE_RESULT_1))
+		return SOFTGPU_OK;
 	if (header & MI_BATCH_SECOND_LEVEL && cs->level == 1)
 		level = 2;
 	return softgpu_stream_push(cs, level, &stream);
