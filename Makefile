@@ -58,6 +58,7 @@ ifdef ALL
 	@echo "  make test-vfio-driver  the kernel's VFIO selftest, with a driver for the emulated GPU [LINUX=DIR]"
 	@echo '  make test-silicon-stick  boots the stick with UEFI on the emulated Skylake, one step hangs'
 	@echo "  make test-i915-live  i915's own live selftests on the emulated Skylake [T=group]; hours"
+	@echo '                     KERNEL=6.12: of that kernel; GUEST=softgpu|gen9: in a guest on a vGPU'
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
 	@echo '                     build/kernels by make kernels), lab smoke tests'
 	@echo '  make test-iommufd  vGPUs by IOMMUFD, on a kernel whose VFIO is built with it'
@@ -210,10 +211,10 @@ test-vfio-driver: pgpu-emu
 
 # i915's own selftests. Not part of make test: i915 is compiled, and they take hours.
 .PHONY: test-i915-live
-test-i915-live: pgpu-emu
+test-i915-live: pgpu-emu $(if $(GUEST),modules)
 	@tools/setup --check lab
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
-	@selftests/native/live $(T)
+	@selftests/native/live $(if $(GUEST),--guest $(GUEST)) $(T)
 
 # For machines with a real GPU: Documentation/gen9.md. Its test is not part of make test: it takes a quarter of an hour.
 .PHONY: silicon-stick test-silicon-stick
