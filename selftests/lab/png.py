@@ -36,6 +36,10 @@ def unfilter(filtered, line, before):
         return
     for x, value in enumerate(line):
         left, above, corner = (line[x - 3] if x > 2 else 0), before[x], (before[x - 3] if x > 2 else 0)
-        near = left + above - corner
-        paeth = min((left, above, corner), key=lambda each, near=near: abs(each - near))
-        line[x] = (value + (0, left, above, (left + above) // 2, paeth)[filtered]) % 256
+        if filtered == 4:  # Paeth, without calls
+            to_left, to_above, to_corner = above - corner, left - corner, left + above - 2 * corner
+            to_left, to_above, to_corner = to_left * to_left, to_above * to_above, to_corner * to_corner
+            near = left if to_left <= to_above and to_left <= to_corner else above if to_above <= to_corner else corner
+        else:
+            near = left if filtered == 1 else (left + above) // 2
+        line[x] = (value + near) & 255
