@@ -144,13 +144,16 @@ static int serve_fault(struct softgpu_engine *engine, struct softgpu_worker *wor
 	return err;
 }
 
-/* Slices that the job's kernels may still execute, with the one that is too many; 0: any number. */
+/*
+ * Slices that the job's kernels may still execute, with the one that is too many; 0: any number. It
+ * may have executed more than this budget where it came from.
+ */
 static u32 slices_allowed(const struct ghyvi_job *job)
 {
 	u64 budget = div_u64((u64)job->budget_minsn * 1000000 + GHYVI_EU_SLICE_INSTRUCTIONS - 1,
 			     GHYVI_EU_SLICE_INSTRUCTIONS);
 
-	return budget ? budget - softgpu_job(job)->slices + 1 : 0;
+	return budget ? budget - min_t(u64, softgpu_job(job)->slices, budget) + 1 : 0;
 }
 
 /* Count what the worker has executed. Returns 0, or SOFTGPU_ERROR: more than the job may. */

@@ -28,7 +28,7 @@ struct softgpu_job_state {
 	struct {
 		u64 address;
 		u32 ggtt;
-		u32 indirect; /* only of the first batch */
+		u32 extra; /* of the first: it is the indirect one; of the second: @slices */
 	} batches[GHYVI_BATCH_LEVELS];
 	struct softgpu_blt_setup setup;
 	u32 rows;
@@ -56,7 +56,8 @@ void softgpu_job_save(const struct ghyvi_job *job, void *to)
 		.rows = from->rows ?: lower_32_bits(from->groups),
 		.groups_high = upper_32_bits(from->groups),
 	};
-	state->batches[0].indirect = from->indirect;
+	state->batches[0].extra = from->indirect;
+	state->batches[1].extra = from->slices;
 	for (i = 0; i < from->level; i++) {
 		state->batches[i].address = from->batches[i].address;
 		state->batches[i].ggtt = from->batches[i].ggtt;
@@ -116,14 +117,14 @@ static bool position_ok(const struct ghyvi_job *job, const struct softgpu_job_st
 
 	if (left && !is_command(job, GHYVI_FETCH_RING, 0, head))
 		return false;
-	if (!rows_ok(job, state) || state->batches[0].indirect > 1 || state->batches[1].indirect)
+	if (!rows_ok(job, state) || state->batches[0].extra > 1)
 		return false;
 	if (!state->begun)
-		return !state->level && !state->batches[0].indirect;
+		return !state->level && !state->batches[0].extra;
 	if (state->level > GHYVI_BATCH_LEVELS || state->known_tail >= bytes ||
 	    state->known_tail & 3 || (state->known_tail + bytes - head) % bytes > left)
 		return false;
-	if (state->batches[0].indirect)
+	if (state->batches[0].extra)
 		return indirect_ok(job, state);
 	for (i = 0; i < state->level; i++)
 		if (state->batches[i].ggtt > 1 ||
@@ -145,7 +146,8 @@ int softgpu_job_load(struct ghyvi_job *job, const void *from)
 	to->known_tail = state->known_tail;
 	to->spent_ns = state->spent_ns;
 	to->level = state->level;
-	to->indirect = state->batches[0].indirect;
+	to->indirect = state->batches[0].extra;
+	to->slices = state->batches[1].extra;
 	to->rows = state->begun == JOB_WITHIN_A_BLIT ? state->rows : 0;
 	to->groups = 0;
 	if (state->begun >= JOB_WITHIN_A_DISPATCH)

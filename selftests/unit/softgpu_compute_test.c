@@ -350,6 +350,39 @@ static void a_job_that_executes_too_many_instructions_is_stopped(void **state)
 	unit_stop(&unit);
 }
 
+static void what_a_moved_job_has_executed_counts(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+	enum ghyvi_job_status status;
+	struct unit unit;
+
+	unit_start(&unit, kernels_execute);
+	rig->job.budget_minsn = 1;
+	put_kernel(rig, true);
+	audit(rig, with);
+	for (;;) {
+		rig_start(rig);
+		usleep_range(200, 300);
+		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
+		status = rig_wait(rig);
+		if (status != GHYVI_JOB_PREEMPTED)
+			break;
+		move_job(rig);
+	}
+	assert_int_equal(status, GHYVI_JOB_ERROR);
+	assert_int_equal(rig->backend.slices, 246);
+
+	/* To a vGPU that allows less. */
+	put_kernel(rig, true);
+	rig->backend.slices = 1000;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_non_null(strstr(rig_reason(rig), ": 1 million instructions used up"));
+	assert_int_equal(rig->backend.slices, 1001);
+	unit_stop(&unit);
+	finish(rig, with);
+}
+
 /* Each says that it has executed half of what it may, or that more is left than it got. */
 static void count_half(struct unit *unit, struct ghyvi_eu_next *next)
 {
@@ -970,6 +1003,7 @@ int main(void)
 		TEST(a_dispatch_gives_way_and_goes_on),
 		TEST(a_group_gives_way_anywhere_and_goes_on_to_the_bit),
 		TEST(a_job_that_executes_too_many_instructions_is_stopped),
+		TEST(what_a_moved_job_has_executed_counts),
 		TEST(all_dispatches_of_a_job_have_one_budget),
 		TEST(hostile_kernels_reach_only_their_own_memory),
 		TEST(a_process_that_does_not_end_what_was_given_up_is_ended),
