@@ -258,6 +258,7 @@ struct emu {
 	u64 violations[EMU_VIOLATIONS];
 	u64 reads, writes, ggtt_writes, aperture_accesses, interrupts, resets;
 	u64 hangs; /* adversary */
+	unsigned int slow_resets; /* adversary: in a row */
 	u64 hwsp_start, hwsp_end; /* allowed addresses of status pages; 0, 0: all */
 };
 

@@ -8,6 +8,7 @@
 
 #define GEN9_GRDOM_GUC BIT(5)
 #define SLOW_RESET_ONE_IN 4
+#define SLOW_RESETS_MAX 2 /* i915 tries three times */
 
 static u32 reset_bit(enum ghyvi_engine_id id)
 {
@@ -94,11 +95,13 @@ void emu_gdrst_write(struct emu *emu, u32 value)
 
 	emu->resets++;
 	/* i915 retries the resets of engines; that of the GuC has never failed it. */
-	if (value != GEN9_GRDOM_GUC &&
+	if (value != GEN9_GRDOM_GUC && emu->slow_resets < SLOW_RESETS_MAX &&
 	    emu_adversary_strikes(&emu->adversary, EMU_SLOW_RESET, SLOW_RESET_ONE_IN)) {
+		emu->slow_resets++;
 		*emu_reg(emu, GEN6_GDRST) = value; /* never completes: software must try again */
 		return;
 	}
+	emu->slow_resets = 0;
 	*emu_reg(emu, GEN6_GDRST) = 0;
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		if (!(value & (GEN6_GRDOM_FULL | reset_bit(i))))
