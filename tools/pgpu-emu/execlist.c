@@ -49,7 +49,8 @@ void emu_late_events_settle(struct emu_engine *engine, bool all)
 
 /*
  * With an IOMMU, stores may arrive after the interrupt that was sent behind them (i915 4.15:
- * "missed breadcrumb syndrome"). They stay in their order. The registers are right at once.
+ * "missed breadcrumb syndrome"). They stay in their order. The registers are right at once. i915,
+ * which reads memory, may not find an event before its next interrupt or heartbeat.
  */
 static void send_event(struct emu_engine *engine, u8 *hwsp, u64 event)
 {
