@@ -399,7 +399,8 @@ static bool fault_answered(const struct softgpu_worker *worker)
 	       !READ_ONCE(worker->engine);
 }
 
-int softgpu_worker_fault(struct softgpu_worker *worker, struct softgpu_worker_fault *fault)
+/* Returns as softgpu_worker_translate(); the answer may be stale. */
+static int ask_engine(struct softgpu_worker *worker, struct softgpu_worker_fault *fault)
 {
 	int err = 0;
 
@@ -424,7 +425,7 @@ int softgpu_worker_fault(struct softgpu_worker *worker, struct softgpu_worker_fa
 	WRITE_ONCE(worker->faulting, false);
 	worker->in_fault = false;
 	spin_unlock(&worker->lock);
-	return err;
+	return err ?: fault->err;
 }
 
 bool softgpu_worker_current(struct softgpu_worker *worker, const struct softgpu_worker_fault *fault)
@@ -447,13 +448,13 @@ bool softgpu_worker_current(struct softgpu_worker *worker, const struct softgpu_
 
 int softgpu_worker_translate(struct softgpu_worker *worker, struct softgpu_worker_fault *fault)
 {
-	int err = softgpu_worker_fault(worker, fault) ?: fault->err;
+	int err = ask_engine(worker, fault);
 
 	if (err)
 		return err;
 	mutex_lock(&worker->insert);
 	while (!err && !softgpu_worker_current(worker, fault))
-		err = softgpu_worker_fault(worker, fault) ?: fault->err;
+		err = ask_engine(worker, fault);
 	if (err)
 		mutex_unlock(&worker->insert);
 	return err;

@@ -65,7 +65,7 @@ struct softgpu_group *softgpu_group_create(size_t bytes);
  * struct softgpu_worker_fault - a page that a worker needs, and the answer
  * @address: GPU address of a page
  * @write: it is written
- * @number: of the dispatch; set by softgpu_worker_fault()
+ * @number: of the dispatch; set by softgpu_worker_translate()
  * @pages: how many pages the worker can take, 1 to SOFTGPU_FAULT_PAGES
  * @err: answer: 0, -EFAULT: not mapped, -EAGAIN: no dispatch is being executed
  * @generation: answer: generation of the client that @pointer belongs to
@@ -195,23 +195,7 @@ struct softgpu_group *softgpu_worker_group(struct softgpu_worker *worker, size_t
 int softgpu_worker_next(struct softgpu_worker *worker, struct ghyvi_eu_next *next,
 			struct softgpu_group **group);
 /**
- * softgpu_worker_fault() - have a page translated by the engine that waits for the worker.
- * @worker: a worker
- * @fault: in and out; an answer of -EAGAIN, too, if the engine gave the dispatch up meanwhile
- *
- * Return: 0; -EBUSY if another thread of the worker waits here; -ERESTARTSYS if the caller is being
- * killed.
- */
-int softgpu_worker_fault(struct softgpu_worker *worker, struct softgpu_worker_fault *fault);
-/**
- * softgpu_worker_current() - test whether a translation may still be inserted.
- * @worker: its worker; @insert is held
- * @fault: the answer
- */
-bool softgpu_worker_current(struct softgpu_worker *worker,
-			    const struct softgpu_worker_fault *fault);
-/**
- * softgpu_worker_translate() - have a page translated, and insert it before it becomes stale.
+ * softgpu_worker_translate() - have a page translated by the engine that waits for the worker.
  * @worker: a worker
  * @fault: in and out
  *
@@ -219,10 +203,18 @@ bool softgpu_worker_current(struct softgpu_worker *worker,
  * that come then wait, and a guest that stores to its tables without a pause does not keep its own
  * kernel from giving way.
  *
- * Return: 0, with @insert held: the caller inserts the page and unlocks it. -EFAULT; -EAGAIN;
- * -EBUSY and -ERESTARTSYS as softgpu_worker_fault().
+ * Return: 0, with @insert held: the caller inserts the page and unlocks it. Otherwise the error of
+ * the answer, -EAGAIN, too, if the engine gave the dispatch up meanwhile; -EBUSY if another thread
+ * of the worker waits here; -ERESTARTSYS if the caller is being killed.
  */
 int softgpu_worker_translate(struct softgpu_worker *worker, struct softgpu_worker_fault *fault);
+/**
+ * softgpu_worker_current() - test whether a translation may still be inserted.
+ * @worker: its worker; @insert is held
+ * @fault: the answer
+ */
+bool softgpu_worker_current(struct softgpu_worker *worker,
+			    const struct softgpu_worker_fault *fault);
 
 /* ---- the core's side ---- */
 

@@ -20,8 +20,9 @@ static void *map(void *context, uint64_t address, enum eu_access access)
 		.pages = 1,
 	};
 
-	if (softgpu_worker_fault(unit->worker, &fault) || fault.err)
+	if (softgpu_worker_translate(unit->worker, &fault))
 		return NULL;
+	mutex_unlock(&unit->worker->insert);
 	if (!fault.drops)
 		return fault.zeros ? zeros : fault.pointer;
 	memcpy(sink, fault.zeros ? zeros : fault.pointer, sizeof(sink));

@@ -82,9 +82,14 @@ static void without_workers_a_dispatch_has_no_effect(void **state)
 
 static void fault_at(struct unit *unit, u64 address, bool write)
 {
+	int err;
+
 	unit->fault =
 		(struct softgpu_worker_fault){ .address = address, .write = write, .pages = 4 };
-	assert_int_equal(softgpu_worker_fault(unit->worker, &unit->fault), 0);
+	err = softgpu_worker_translate(unit->worker, &unit->fault);
+	assert_int_equal(err, unit->fault.err);
+	if (!err)
+		mutex_unlock(&unit->worker->insert);
 }
 
 static u8 *faulted[4];
