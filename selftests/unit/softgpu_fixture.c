@@ -365,6 +365,14 @@ void ring_pad(struct rig *rig)
 		ring(rig, 0);
 }
 
+void ring_walker(struct rig *rig)
+{
+	u32 walker[WALKER_DWORDS] = { WALKER, 0, 0, 0, 0, 0, 0, 8, 0, 0, 1, 0, 1, 1, 1 };
+
+	ring_emit(rig, walker, WALKER_DWORDS);
+	ring_pad(rig);
+}
+
 void rig_start(struct rig *rig)
 {
 	ring_pad(rig);

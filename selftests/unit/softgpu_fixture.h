@@ -134,6 +134,10 @@ int rig_teardown(void **state);
 	ring_emit(rig, (const u32[]){ __VA_ARGS__ }, sizeof((const u32[]){ __VA_ARGS__ }) / 4)
 void ring_emit(struct rig *rig, const u32 *dwords, unsigned int count);
 void ring_pad(struct rig *rig);
+#define WALKER 0x7105000du
+#define WALKER_DWORDS 15
+/* A dispatch, padded. */
+void ring_walker(struct rig *rig);
 void rig_start(struct rig *rig);
 /* Start a batch that stores 1 to the data for ever, and return when it has done so once. */
 void rig_start_endless(struct rig *rig);
