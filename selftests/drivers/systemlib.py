@@ -21,9 +21,8 @@ class SystemGuest(Guest):
     def __init__(self, name, vgpu, todo, screen=()):
         """screen: QEMU's options to show the vGPU's display."""
         display = ("-device", f"vfio-pci-nohotplug,sysfsdev={vgpu.path},addr=02.0,display=on,ramfb=on", *screen)
-        disk = f"if=none,id=system,format=raw,readonly=on,file.locking=off,file={todo['disk']}"
         super().__init__(name, *(() if screen else (vgpu,)), mem=GUEST_MB, extra=(
-            "--qemu-args", "-drive", disk, "-device", "virtio-blk-pci,drive=system,addr=12.0",
+            "--qemu-args", *hostlib.second_disk(todo["disk"]),
             *(display if screen else ())))
         try:
             _, trouble = self.load_driver()

@@ -50,6 +50,8 @@ GUEST_DEBUGFS = "/sys/kernel/debug"
 # The counters of KCSAN, if the host's kernel has it (make test-kcsan).
 KCSAN = "/sys/kernel/debug/kcsan"
 
+MEMORY_MB = 768  # of a Guest
+
 # Time limit of `guest start`. That of a Guest is shorter, unless the test starts a slow one.
 START_S = 180
 
@@ -276,8 +278,25 @@ def driver_trouble(log):
     return [line.strip() for line in log.splitlines() if DRIVER_TROUBLE.search(line)]
 
 
+def screen_device(vgpu):
+    """QEMU's arguments for a vGPU whose display QEMU shows."""
+    return "-device", f"vfio-pci-nohotplug,sysfsdev={vgpu.path},display=on,ramfb=on"
+
+
+def second_disk(path):
+    """QEMU's arguments for a file system of the guest, /dev/vdb."""
+    drive = f"if=none,id=disk,format=raw,readonly=on,file.locking=off,file={path}"
+    return "-drive", drive, "-device", "virtio-blk-pci,drive=disk,addr=12.0"
+
+
+def small_pages(mb):
+    """QEMU's arguments for @mb of memory, all of it: KVM before 6.13 maps no part of a huge page through the aperture.
+    Files in memory have none by default."""
+    return "-object", f"memory-backend-memfd,id=ram,size={mb}M,share=on", "-machine", "memory-backend=ram"
+
+
 class Guest:
-    def __init__(self, name, *vgpus, mem=768, smp=1, extra=(), prefix=(), timeout=120):
+    def __init__(self, name, *vgpus, mem=MEMORY_MB, smp=1, extra=(), prefix=(), timeout=120):
         self.name = name
         arguments = [word for vgpu in vgpus for word in ("--vgpu", vgpu.uuid)]
         status, out = run(*prefix, GUEST, "start", name, *arguments, "--mem", str(mem), "--smp", str(smp),
@@ -314,6 +333,10 @@ class Guest:
         """Starts a command and returns its process; stdout is a pipe. timeout 0 means no limit."""
         return subprocess.Popen([GUEST, "run", self.name, "--timeout", str(patience.stretched(timeout)), "--", command],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def require_no_trouble(self):
+        trouble = driver_trouble(self.log())
+        require(not trouble, "\n".join(trouble))
 
     def clear_log(self):
         self.run("dmesg -c >/dev/null")

@@ -38,8 +38,7 @@ def others():
 
 def disk(path=None):
     """QEMU's arguments for a guest's second disk, with OpenCL."""
-    drive = f"if=none,id=opencl,format=raw,readonly=on,file.locking=off,file={path or opencl()[0]}"
-    return "-drive", drive, "-device", "virtio-blk-pci,drive=opencl,addr=12.0"
+    return hostlib.second_disk(path or opencl()[0])
 
 
 def mount_command(disk_path):

@@ -11,9 +11,7 @@ from ktap import long_test, say, test
 
 SLOW = "--objects 2 --kib 16 --stride 512"
 WINDOW_MIB = 64  # of a vGPU of type _4
-# KVM before 6.13 maps no part of a huge page through the aperture. Files in memory have none by default.
-SMALL_PAGES = ("--timeout", "600", "--qemu-args", "-object", "memory-backend-memfd,id=ram,size=768M,share=on",
-               "-machine", "memory-backend=ram")
+SMALL_PAGES = ("--timeout", "600", "--qemu-args", *hostlib.small_pages(hostlib.MEMORY_MB))
 
 
 def modes(vgpu):

@@ -61,8 +61,7 @@ def computing_guests(*names, **options):
             guest.load_driver()
         yield vgpus, guests
         for vgpu, guest in zip(vgpus, guests):
-            trouble = hostlib.driver_trouble(guest.log())
-            require(not trouble, "\n".join(trouble))
+            guest.require_no_trouble()
             require(not vgpu.stats()["engine_errors"], vgpu.last_error())
 
 
@@ -150,8 +149,7 @@ def hostile_and_good_guest():
         say(f"{answers.strip()} right answers meanwhile; {vgpus[0].stat('engine_errors')} engine errors, {vgpus[0].last_error()}")
         for guest in (hostile, good):
             guest.must_run(RESULT, TIMEOUT_S)
-        trouble = hostlib.driver_trouble(good.log())
-        require(not trouble, "\n".join(trouble))
+        good.require_no_trouble()
         require(vgpus[0].stats()["engine_errors"], "no engine error of the hostile guest")
         require(not vgpus[1].stats()["engine_errors"], vgpus[1].last_error())
 

@@ -46,10 +46,9 @@ def paint(guest, pixels):
 @test
 def screen_shows_firmware_and_boot():
     with fixture.vgpus("gen9_4") as (vgpu,):
-        device = f"vfio-pci-nohotplug,sysfsdev={vgpu.path},display=on,ramfb=on"
         # Only the kernel's 16-bit entry, which vmlinux lacks, sets the VBE mode.
         guest = Guest(NAME, extra=("--no-wait", "--append", f"vga={VBE_MODE} vt.global_cursor_default=0", "--qemu-args",
-                                   "-S", "-kernel", os.environ["GHYVI_GUEST_VMLINUZ"], "-device", device))
+                                   "-S", "-kernel", os.environ["GHYVI_GUEST_VMLINUZ"], *hostlib.screen_device(vgpu)))
         try:
             eventually(lambda: os.path.exists(f"/run/ghyvi/guests/{NAME}/monitor"), "QEMU's monitor", 60)
             blank = screen(guest)
@@ -83,8 +82,7 @@ def screen_shows_firmware_and_boot():
 def nomodeset_leaves_the_screen_to_the_firmware():
     with fixture.vgpus("gen9_4") as (vgpu,):
         fixture.with_display(vgpu)
-        device = f"vfio-pci-nohotplug,sysfsdev={vgpu.path},display=on,ramfb=on"
-        guest = Guest("nomodeset", extra=("--append", "nomodeset", "--qemu-args", "-device", device))
+        guest = Guest("nomodeset", extra=("--append", "nomodeset", "--qemu-args", *hostlib.screen_device(vgpu)))
         try:
             before = screen(guest)
             require(any(before[2]), "the firmware shows nothing")
@@ -94,8 +92,7 @@ def nomodeset_leaves_the_screen_to_the_firmware():
             guest.must_run("test ! -e /dev/dri/card0")
             require(screen(guest) == before, "i915 changed the screen")
             guest.must_run("test ! -d /sys/module/i915 || rmmod i915")
-            trouble = hostlib.driver_trouble(guest.log())
-            require(not trouble, "\n".join(trouble))
+            guest.require_no_trouble()
         finally:
             guest.kill()
         vgpu.settle()
@@ -129,8 +126,7 @@ def driver_reads_the_opregion_that_qemu_offers():
             ports = guest.must_run("cd /sys/class/drm && echo card0-*").split()
             require(ports == ["card0-DP-1"], f"connectors: {ports}")
             guest.must_run("flips --flips 10", 300)
-            trouble = hostlib.driver_trouble(guest.log())
-            require(not trouble, "\n".join(trouble))
+            guest.require_no_trouble()
         finally:
             guest.kill()
         vgpu.settle()
@@ -275,9 +271,8 @@ def console_is_shown(arguments=("--qemu-args",)):
     width, height = CONSOLE
     with fixture.vgpus("gen9_4") as (vgpu,):
         fixture.with_display(vgpu)
-        device = f"vfio-pci-nohotplug,sysfsdev={vgpu.path},display=on,ramfb=on"
         guest = Guest("console", extra=("--append", f"video=DP-1:{width}x{height}-16 vt.global_cursor_default=0",
-                                        *arguments, "-device", device))
+                                        *arguments, *hostlib.screen_device(vgpu)))
         try:
             _, trouble = guest.load_driver()
             require(not trouble, "\n".join(trouble))
@@ -299,8 +294,7 @@ def console_is_shown(arguments=("--qemu-args",)):
             suspend(guest)
             eventually(lambda: screen(guest) == expected, "the screen after a suspend", 60)
             unload_driver(guest)
-            trouble = hostlib.driver_trouble(guest.log())
-            require(not trouble, "\n".join(trouble))
+            guest.require_no_trouble()
         finally:
             guest.kill()
         vgpu.settle()
@@ -335,15 +329,12 @@ def guest_sets_a_mode_and_flips():
                 out = guest.must_run(f"flips --flips {flips}", 300)
                 say(f"loaded in {seconds:.2f} s; {out.strip()}; {vgpu.stat('interrupts') - before} interrupts")
                 eventually(lambda: is_quiet(vgpu), "no interrupts for a still picture", 60)
-                trouble = hostlib.driver_trouble(guest.log())
-                require(not trouble, "\n".join(trouble))
+                guest.require_no_trouble()
                 unload_driver(guest)
-            trouble = hostlib.driver_trouble(guest.log())
-            require(not trouble, "\n".join(trouble))
+            guest.require_no_trouble()
             guest.load_driver()
             suspend(guest)
-            trouble = hostlib.driver_trouble(guest.log())
-            require(not trouble, "\n".join(trouble))
+            guest.require_no_trouble()
             guest.stop()
         vgpu.settle()
 
@@ -360,8 +351,7 @@ def frames_have_crcs():
             require(crcs[0] == crcs[2] != crcs[1], f"the CRCs of two pictures in turn: {crcs}")
             guest.must_run("killall flips")
             eventually(lambda: is_quiet(vgpu), "no interrupts after the last CRC", 60)
-            trouble = hostlib.driver_trouble(guest.log())
-            require(not trouble, "\n".join(trouble))
+            guest.require_no_trouble()
             guest.stop()
         vgpu.settle()
 
@@ -371,8 +361,7 @@ def guest_of_gen8_has_a_screen():
     """i915 drives a Broadwell's display with other registers: at load, for flips and CRCs, over a suspend, at unload."""
     with fixture.vgpus("gen8_4") as (vgpu,):
         fixture.with_display(vgpu, "1280x720")
-        device = f"vfio-pci-nohotplug,sysfsdev={vgpu.path},display=on,ramfb=on"
-        guest = Guest("broadwell", extra=("--qemu-args", "-device", device))
+        guest = Guest("broadwell", extra=("--qemu-args", *hostlib.screen_device(vgpu)))
         try:
             console = has_console(guest)
             _, trouble = guest.load_driver()
@@ -390,8 +379,7 @@ def guest_of_gen8_has_a_screen():
             suspend(guest)
             eventually(lambda: is_quiet(vgpu), "no interrupts for a still picture", 60)
             unload_driver(guest)
-            trouble = hostlib.driver_trouble(guest.log())
-            require(not trouble, "\n".join(trouble))
+            guest.require_no_trouble()
             require(not vgpu.stat("display_faults"), "the host did not find pages of the screen")
         finally:
             guest.kill()
@@ -414,8 +402,7 @@ def guest_sees_its_monitor_unplugged():
                 vgpu.set("display/connected", value)
                 eventually(lambda e=expected: status() == e, f"display/connected {value}: {expected}", 60)
             require(guest.must_run("head -n 1 /sys/class/drm/card0-DP-1/modes").strip() == "1280x720", "not its mode")
-            trouble = hostlib.driver_trouble(guest.log())
-            require(not trouble, "\n".join(trouble))
+            guest.require_no_trouble()
             guest.stop()
         vgpu.settle()
 
@@ -428,8 +415,7 @@ def host_sees_what_each_guest_draws():
         guests = []
         for vgpu, (resolution, flips), name in zip(vgpus, sizes, ("left", "right")):
             fixture.with_display(vgpu, resolution)
-            device = f"vfio-pci-nohotplug,sysfsdev={vgpu.path},display=on,ramfb=on"
-            guests.append(Guest(name, extra=("--qemu-args", "-device", device)))
+            guests.append(Guest(name, extra=("--qemu-args", *hostlib.screen_device(vgpu))))
             stack.callback(guests[-1].kill)
             _, trouble = guests[-1].load_driver()
             require(not trouble, "\n".join(trouble))
@@ -445,8 +431,7 @@ def host_sees_what_each_guest_draws():
                     require(picture.screenshot(vgpu) == expected, f"{guest.name}, {tiling}: the screenshot differs")
                 require(not vgpu.stat("display_faults"), "the host did not find pages of the screen")
         for guest in guests:
-            trouble = hostlib.driver_trouble(guest.log())
-            require(not trouble, "\n".join(trouble))
+            guest.require_no_trouble()
             guest.stop()
         for vgpu in vgpus:
             vgpu.settle()

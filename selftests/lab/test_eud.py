@@ -37,8 +37,7 @@ def domain():
         guest.load_driver()
         guest.be_patient()
         yield guest
-        trouble = hostlib.driver_trouble(guest.log())
-        require(not trouble, "\n".join(trouble))
+        guest.require_no_trouble()
     finally:
         libvirt.virsh_try("destroy", libvirt.DOMAIN)
         libvirt.virsh("undefine", libvirt.DOMAIN)

@@ -11,7 +11,7 @@ import fixture
 import hostlib
 import patience
 import vfiolib
-from hostlib import VGPU, available, driver_trouble, require, types, write
+from hostlib import VGPU, available, require, types, write
 from ktap import Skip, say, test
 
 # From include/ghyvi/gen8_regs.h.
@@ -103,6 +103,5 @@ def two_guests_at_the_same_addresses_work_side_by_side():
             require(process.returncode == 0, f"{guest.name}: status {process.returncode}\n{out.strip()}")
             say(f"{guest.name}: {out.strip().splitlines()[-1]}")
         for guest, vgpu in zip(guests, vgpus):
-            trouble = driver_trouble(guest.log())
-            require(not trouble, "\n".join(trouble))
+            guest.require_no_trouble()
             require(not vgpu.stat("engine_errors") and not vgpu.stat("engine_resets"), f"{guest.name}: {vgpu.last_error()}")

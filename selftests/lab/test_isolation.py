@@ -2,7 +2,6 @@
 """Isolation of two guests and of sixteen guests, and removal of a vGPU in use."""
 
 import os
-import re
 import signal
 import time
 
@@ -43,8 +42,7 @@ def two_guests_are_isolated():
         for process, guest in zip(work, guests):
             say(finish(process, guest.name))
         for guest in guests:
-            trouble = driver_trouble(guest.log())
-            require(not trouble, "\n".join(trouble))
+            guest.require_no_trouble()
 
         bad, good = guests
         bad.set_heartbeat_ms(1000)

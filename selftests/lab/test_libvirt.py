@@ -201,7 +201,7 @@ def libvirt_runs_a_guest_with_i915_and_hot_plugs():
             virsh("attach-device", DOMAIN, f"{GLUE}/hostdev.xml", "--live")
             eventually(lambda: vgpu.stat("submissions_rcs") > 0, "i915's work on the second vGPU", 60)
             guest.must_run("blitcheck --rounds 1 --contexts 1")
-            require(not hostlib.driver_trouble(guest.log()), f"{hostlib.driver_trouble(guest.log())}")
+            guest.require_no_trouble()
             virsh("detach-device", DOMAIN, f"{GLUE}/hostdev.xml", "--live")
             vgpu.wait_released("unplugged", 60)
         virsh("attach-device", DOMAIN, FIRST_HOSTDEV, "--live")
@@ -266,7 +266,7 @@ def libvirt_saves_and_restores_a_guest_at_work():
             require(work.running(guest), "blitcheck ended early")
             guest.must_run("touch /tmp/end")
             say(work.finish(guest).splitlines()[-1])
-            require(not hostlib.driver_trouble(guest.log()), f"{hostlib.driver_trouble(guest.log())}")
+            guest.require_no_trouble()
         finally:
             virsh_try("destroy", DOMAIN)
             virsh("undefine", "--managed-save", DOMAIN)
@@ -300,7 +300,7 @@ def libvirt_migrates_a_guest_at_work():
             require(work.running(guest), "blitcheck ended early")
             guest.must_run("touch /tmp/end")
             say(work.finish(guest).splitlines()[-1])
-            require(not hostlib.driver_trouble(guest.log()), f"{hostlib.driver_trouble(guest.log())}")
+            guest.require_no_trouble()
         finally:
             hostlib.run("virsh", "-q", "-c", uri, "destroy", MOVED)
             virsh_try("destroy", DOMAIN)

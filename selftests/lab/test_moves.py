@@ -11,7 +11,7 @@ import migrate
 import opencllib
 import picture
 import test_compute
-from hostlib import driver_trouble, eventually, require
+from hostlib import eventually, require
 from ktap import long_test, say, test
 
 CHECKS = "blitcheck --rounds 1 --contexts 1"
@@ -27,11 +27,6 @@ GROUP_BYTES = 16384  # the registers of a group in progress
 COMPUTE_MOVES = 2  # of each
 OPENCL_S = 300
 SCREEN = (1024, 768)
-
-
-def require_no_trouble(guest):
-    trouble = driver_trouble(guest.log())
-    require(not trouble, "\n".join(trouble))
 
 
 class Traveller:
@@ -73,7 +68,7 @@ class Traveller:
     def move_idle(self):
         self.idle_bytes = self.move("idle")["vfio"]["transferred"]
         self.guest.must_run(CHECKS)
-        require_no_trouble(self.guest)
+        self.guest.require_no_trouble()
 
     def move_under(self, name, moves):
         """Moves while a command runs, which verifies its results. Checks it, and i915's log."""
@@ -102,7 +97,7 @@ class Traveller:
         require(self.work.running(self.guest), f"the work ended: {self.guest.run('cat /tmp/work.out')[1]}")
         self.guest.must_run("touch /tmp/end")
         self.work.finish(self.guest)
-        require_no_trouble(self.guest)
+        self.guest.require_no_trouble()
 
 
 @contextlib.contextmanager
@@ -262,6 +257,6 @@ def guest_returns_to_a_snapshot():
                 say(f"loaded, {guest.vgpu().stat('workloads')} workloads")
             guest.end_work()
             guest.guest.must_run(CHECKS)
-            require_no_trouble(guest.guest)
+            guest.guest.require_no_trouble()
     finally:
         os.unlink(SNAPSHOTS)

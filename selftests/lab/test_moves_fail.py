@@ -11,7 +11,7 @@ import migrate
 from hostlib import Problem, require
 from ktap import long_test, say, test
 from migrate import Qmp
-from test_moves import require_no_trouble, traveller
+from test_moves import traveller
 
 SNAPSHOT = "/run/ghyvi-snapshot"
 TRIALS = int(os.environ.get("GHYVI_KILLS") or 1)
@@ -125,7 +125,7 @@ def guest_comes_back_from_a_file():
             guest.require_progress("restored again")
             guest.end_work()
             guest.guest.must_run("blitcheck --rounds 1")
-            require_no_trouble(guest.guest)
+            guest.guest.require_no_trouble()
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(SNAPSHOT)

@@ -9,7 +9,7 @@ import time
 import fixture
 import hostlib
 import patience
-from hostlib import driver_trouble, must_run, read, require, require_figure, write
+from hostlib import must_run, read, require, require_figure, write
 from ktap import long_test, say, test
 
 POLICIES = ("fifo", "credit", "band", "fair")
@@ -102,7 +102,7 @@ def blitcheck_passes_while_the_scheduler_changes():
         write(setting("scheduler"), "fair")
     for (_, guest), one in zip(made, work):
         finished(one, guest.name)
-        require(not driver_trouble(guest.log()), "\n".join(driver_trouble(guest.log())))
+        guest.require_no_trouble()
     require(switches > SWITCH_FOR_S, f"only {switches} switches")
     say(f"{switches} switches")
 
@@ -179,7 +179,7 @@ def long_batches_are_preempted_mid_batch():
         require(now["preemptions_bcs"] > BETWEEN_BATCHES_MAX, "no preemption inside of batches")
         require(not now["preempt_timeouts_bcs"] and not now["engine_resets"],
                 f"{guest.name} was reset: {vgpu.last_error() or 'by its own driver'}")
-        require(not driver_trouble(guest.log()), "\n".join(driver_trouble(guest.log())))
+        guest.require_no_trouble()
 
 
 @test
@@ -204,7 +204,7 @@ def endless_batch_is_preempted_for_another_guest():
                    f"the other vGPU waited {waited_s / runs:.3f} s per switch")
     require(victim.stat("engine_resets") == victim_before["engine_resets"],
             "the other vGPU was reset")
-    require(not driver_trouble(good.log()), "\n".join(driver_trouble(good.log())))
+    good.require_no_trouble()
 
 
 @test

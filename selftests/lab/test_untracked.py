@@ -5,7 +5,7 @@ import contextlib
 
 import fixture
 import hostlib
-from hostlib import driver_trouble, require
+from hostlib import require
 from ktap import say, test
 from test_work import blitcheck, gmedia, self_check
 
@@ -47,8 +47,7 @@ def guests_work_without_write_tracking():
             with self_check(vgpu):
                 blitcheck(guest, "--rounds 1")
         require(not vgpu.stat("table_write_traps"), f"{vgpu.stat('table_write_traps')} stores trapped")
-        trouble = driver_trouble(guest.log())
-        require(not trouble, "\n".join(trouble))
+        guest.require_no_trouble()
 
 
 @test

@@ -6,7 +6,7 @@ import time
 
 import fixture
 import hostlib
-from hostlib import driver_trouble, require
+from hostlib import require
 from ktap import long_test, say, test
 
 SWITCH_FOR_S = 12
@@ -20,8 +20,7 @@ def igt_runs(generation):
         status, value = guest.igt(program)
         require(status == 0 and value is not None, f"{program}: status {status}, result {value}")
         say(f"{generation}: {program} {value}")
-    trouble = driver_trouble(guest.log())
-    require(not trouble, "\n".join(trouble))
+    guest.require_no_trouble()
     stats = vgpu.stats()
     require(stats["submissions_rcs"] and stats["submissions_bcs"] and stats["workloads"], f"nothing submitted: {stats}")
     require(stats["engine_errors"] == 0, f"engine_errors {stats['engine_errors']}: {vgpu.last_error()}")
@@ -73,8 +72,7 @@ def blitcheck_passes(generation):
     for seed, mode in enumerate(("strict", "segmented"), 1):
         vgpu.set("policy/mode", mode)
         blitcheck(guest, f"--seed {seed}")
-    trouble = driver_trouble(guest.log())
-    require(not trouble, "\n".join(trouble))
+    guest.require_no_trouble()
 
 
 @test
