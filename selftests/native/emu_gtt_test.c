@@ -86,9 +86,40 @@ static void read_only_pages_drop_writes(void **state)
 	assert_int_equal(csb(1), 0x818);
 }
 
+static u32 through_aperture(u32 pitch, u32 x, u32 y)
+{
+	return emu_region_read(emu, 2, GGTT_DATA + y * pitch + x, 4);
+}
+
+/* Each page of 4 KiB is a tile. */
+static void fences_detile(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 4 * 4096; i += 4)
+		*word(GGTT_DATA + i) = i;
+	wr(FENCE_REG_GEN6_HI(3), (GGTT_DATA + 0x3000) | (1024 / GEN6_FENCE_PITCH_UNIT - 1));
+	wr(FENCE_REG_GEN6_LO(3), GGTT_DATA | GEN6_FENCE_VALID);
+	assert_int_equal(through_aperture(1024, 508, 7), 7 * 512 + 508);
+	assert_int_equal(through_aperture(1024, 512, 0), 4096);
+	assert_int_equal(through_aperture(1024, 516, 9), 3 * 4096 + 512 + 4);
+	*word(GGTT_DATA + 0x4000) = 1;
+	assert_int_equal(through_aperture(1024, 0, 16), 1); /* behind the fence */
+	wr(FENCE_REG_GEN6_HI(3), (GGTT_DATA + 0x3000) | (256 / GEN6_FENCE_PITCH_UNIT - 1));
+	wr(FENCE_REG_GEN6_LO(3), GGTT_DATA | GEN6_FENCE_VALID | GEN6_FENCE_TILING_Y);
+	assert_int_equal(through_aperture(256, 12, 31), 31 * 16 + 12);
+	assert_int_equal(through_aperture(256, 16, 1), 512 + 16);
+	assert_int_equal(through_aperture(256, 128 + 112, 33), 3 * 4096 + 7 * 512 + 16);
+	emu_region_write(emu, 2, GGTT_DATA + 256 + 16, 99, 4);
+	assert_int_equal(*word(GGTT_DATA + 512 + 16), 99);
+	wr(FENCE_REG_GEN6_LO(3), 0);
+	assert_int_equal(through_aperture(256, 16, 1), 256 + 16);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(fences_detile),
 		TEST(ggtt_change_without_flush_is_reported),
 		TEST(ppgtt_change_without_invalidation_is_reported),
 		TEST(adversary_keeps_stale_translations),

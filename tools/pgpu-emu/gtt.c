@@ -11,6 +11,7 @@
 #include <linux/compiler.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <softgpu/surface.h>
 #include "emu.h"
 
 #define LEVELS_4 4
@@ -271,13 +272,47 @@ u8 *emu_engine_ggtt(struct emu_engine *engine, u64 address, bool write)
 	return pointer;
 }
 
+/* Where a byte of the rows of an X- or Y-tiled object is. */
+static u32 tiled(const struct softgpu_tile *tile, u32 pitch, u32 linear)
+{
+	u32 x = linear % pitch, y = linear / pitch;
+	u32 number =
+		(y >> tile->rows_shift) * (pitch >> tile->width_shift) + (x >> tile->width_shift);
+
+	x &= (1u << tile->width_shift) - 1;
+	y &= (1u << tile->rows_shift) - 1;
+	return number << tile->bits | x >> tile->run_shift << (tile->run_shift + tile->rows_shift) |
+	       y << tile->run_shift | (x & ((1u << tile->run_shift) - 1));
+}
+
+/* In the range of a fence the CPU sees rows of a tiled object (PRM vol. 2c, "FENCE"). */
+static u32 detiled(struct emu *emu, u32 offset)
+{
+	enum softgpu_tiling tiling;
+	u32 low, high, start, pitch, i;
+
+	for (i = 0; i < EMU_FENCES; i++) {
+		low = *emu_reg(emu, FENCE_REG_GEN6_LO(i));
+		high = *emu_reg(emu, FENCE_REG_GEN6_HI(i));
+		start = low & (u32)GHYVI_PAGE_MASK;
+		if (!(low & GEN6_FENCE_VALID) || offset < start ||
+		    offset > (high | ~(u32)GHYVI_PAGE_MASK))
+			continue;
+		tiling = low & GEN6_FENCE_TILING_Y ? SOFTGPU_Y_TILED : SOFTGPU_X_TILED;
+		pitch = GEN6_FENCE_PITCH_UNIT * ((high & GEN6_FENCE_PITCH) + 1);
+		return start + tiled(&softgpu_tiles[tiling], pitch, offset - start);
+	}
+	return offset;
+}
+
 u8 *emu_aperture_at(struct emu *emu, u32 offset)
 {
-	u64 entry = emu->ggtt[offset >> GHYVI_PAGE_SHIFT];
+	u32 at = detiled(emu, offset);
+	u64 entry = emu->ggtt[at >> GHYVI_PAGE_SHIFT];
 
 	if (!(entry & GHYVI_ENTRY_PRESENT))
 		return NULL;
-	return emu_ram_at(emu, (entry & EMU_ADDRESS_MASK) + (offset & (GHYVI_PAGE_BYTES - 1)), 8);
+	return emu_ram_at(emu, (entry & EMU_ADDRESS_MASK) + (at & (GHYVI_PAGE_BYTES - 1)), 8);
 }
 
 /* ---- accesses of the command code ---- */

@@ -58,6 +58,15 @@
 
 #define RING_MODE_RUN_LIST_ENABLE BIT(15)
 
+/* Fences: what the CPU sees of tiled objects in the aperture. */
+#define FENCE_REG_GEN6_LO(i) (0x100000 + 8 * (i))
+#define FENCE_REG_GEN6_HI(i) (FENCE_REG_GEN6_LO(i) + 4)
+#define EMU_FENCES 32
+#define GEN6_FENCE_VALID BIT(0)
+#define GEN6_FENCE_TILING_Y BIT(1)
+#define GEN6_FENCE_PITCH GENMASK(10, 0) /* of the upper half; in units, less one */
+#define GEN6_FENCE_PITCH_UNIT 128
+
 /* Faults. */
 #define GEN8_RING_FAULT_REG 0x4094
 #define RING_FAULT_VALID BIT(0)
