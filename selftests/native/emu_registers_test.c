@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The emulated GPU: registers, interrupts, domains, configuration space. */
+#include <unistd.h>
 #include "emu_fixture.h"
 
 static void masked_registers_keep_other_bits(void **state)
@@ -52,6 +53,40 @@ static void sleeping_domains_are_reported(void **state)
 	wr(FORCEWAKE_RENDER_GEN9, 0x00010000);
 	wr(GEN6_RC_CONTROL, 0);
 	assert_int_equal(rd(0x7014), 1);
+}
+
+static u32 residency_after(u32 ms)
+{
+	u32 before = rd(GEN6_GT_GFX_RC6);
+
+	emu_run_engines(emu);
+	usleep(1000 * ms);
+	return rd(GEN6_GT_GFX_RC6) - before;
+}
+
+/* By hardware or by software, with no request and nothing to do (i915: live_rc6_manual()). */
+static void time_in_rc6_is_counted(void **state)
+{
+	assert_int_equal(residency_after(2), 0);
+	wr(GEN6_RC_CONTROL, GEN6_RC_CTL_RC6_ENABLE);
+	assert_int_equal(residency_after(2), 0);
+	wr(GEN6_RC_STATE, RC_SW_TARGET_RC6);
+	assert_in_range(residency_after(2), 2000000 / RC6_UNIT_NS, ~0u >> 1);
+	wr(FORCEWAKE_GT_GEN9, 0x00010001);
+	emu_run_engines(emu);
+	assert_int_equal(residency_after(2), 0);
+	wr(GEN6_RC_STATE, 0);
+	wr(FORCEWAKE_GT_GEN9, 0x00010000);
+	emu_run_engines(emu);
+	assert_int_equal(residency_after(2), 0);
+	wr(GEN6_RC_CONTROL, GEN6_RC_CTL_HW_ENABLE | GEN6_RC_CTL_RC6_ENABLE);
+	assert_in_range(residency_after(2), 2000000 / RC6_UNIT_NS, ~0u >> 1);
+	wr(FORCEWAKE_RENDER_GEN9, 0x00010001);
+	wr(FORCEWAKE_GT_GEN9, 0x00010001);
+	start_waiting();
+	wr(FORCEWAKE_RENDER_GEN9, 0x00010000);
+	wr(FORCEWAKE_GT_GEN9, 0x00010000);
+	assert_int_equal(residency_after(2), 0);
 }
 
 static void config_space_has_two_bars_and_msi(void **state)
@@ -127,6 +162,7 @@ int main(void)
 		TEST(reset_handshake_is_immediate),
 		TEST(each_edge_of_the_master_sends_one_message),
 		TEST(sleeping_domains_are_reported),
+		TEST(time_in_rc6_is_counted),
 		TEST(config_space_has_two_bars_and_msi),
 		TEST(capabilities_are_those_of_real_machines),
 		TEST(function_level_reset_forgets_everything),

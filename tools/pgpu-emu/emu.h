@@ -240,6 +240,8 @@ struct emu {
 	u32 iir_second[GEN8_GT_IRQ_BANKS]; /* adversary: events behind those in IIR */
 	bool irq_line; /* master enable and a summary bit */
 	u32 last_write; /* the last register that the CPU wrote */
+	u64 rc6_ns; /* time in RC6 */
+	u64 rc6_since_ns; /* up to here; 0: it is not in RC6 */
 
 	u64 *ggtt; /* SOFTGPU_GGTT_ENTRIES, as the CPU reads them */
 	u64 *ggtt_live; /* as the engines' TLBs may still see them: changes at GFX_FLSH_CNTL */
@@ -369,6 +371,10 @@ const char *emu_forcewake_held(struct emu *emu);
 const char *emu_forcewake_needed(u32 offset, bool write);
 /* Check an access by the CPU. Returns false if the register's domain is asleep. */
 bool emu_awake(struct emu *emu, u32 offset, bool write);
+/* What keeps the GT out of RC6 may have changed. */
+void emu_rc6_settle(struct emu *emu);
+/* Time in RC6, in units of RC6_UNIT_NS; wraps around. */
+u32 emu_rc6_residency(struct emu *emu);
 
 /* irq.c */
 /* Source @bit of the engine's sixteen became active. */

@@ -252,6 +252,7 @@ enum emu_work emu_run_engines(struct emu *emu)
 		more = run_engine(&emu->engines[i], now);
 		work = max(work, more);
 	}
+	emu_rc6_settle(emu);
 	return work;
 }
 

@@ -175,3 +175,36 @@ bool emu_awake(struct emu *emu, u32 offset, bool write)
 	}
 	return true;
 }
+
+/* Whether the GT is in RC6: nothing keeps it awake, and timers or software send it there. */
+static bool is_in_rc6(struct emu *emu)
+{
+	u32 control = *emu_reg(emu, GEN6_RC_CONTROL);
+	unsigned int i;
+
+	if (!(control & GEN6_RC_CTL_RC6_ENABLE) ||
+	    !(control & GEN6_RC_CTL_HW_ENABLE || *emu_reg(emu, GEN6_RC_STATE) & RC_SW_TARGET_RC6))
+		return false;
+	for (i = 0; i < DOMAINS; i++)
+		if (*emu_reg(emu, registers[i].ack) & 1)
+			return false;
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		if (emu->engines[i].state == EMU_RUNNING || emu->engines[i].state == EMU_WAITING)
+			return false;
+	return true;
+}
+
+void emu_rc6_settle(struct emu *emu)
+{
+	u64 now = ktime_get_ns();
+
+	if (emu->rc6_since_ns)
+		emu->rc6_ns += now - emu->rc6_since_ns;
+	emu->rc6_since_ns = is_in_rc6(emu) ? now : 0;
+}
+
+u32 emu_rc6_residency(struct emu *emu)
+{
+	emu_rc6_settle(emu);
+	return emu->rc6_ns / RC6_UNIT_NS;
+}

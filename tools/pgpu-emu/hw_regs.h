@@ -96,6 +96,10 @@
 #define GEN6_RC_CONTROL 0xa090
 #define GEN6_RC_CTL_HW_ENABLE BIT(31)
 #define GEN6_RC_CTL_RC6_ENABLE BIT(18)
+#define GEN6_RC_STATE 0xa094
+#define RC_SW_TARGET_RC6 BIT(18) /* of the state that software asks for, RC6 is the first */
+#define GEN6_GT_GFX_RC6 0x138108 /* time in RC6 */
+#define RC6_UNIT_NS 1280
 #define GEN6_GT_THREAD_STATUS 0x13805c
 #define GEN6_PCODE_DATA 0x138128
 #define GEN6_PCODE_DATA1 0x13812c

@@ -166,6 +166,8 @@ static u32 special_read(struct emu *emu, u32 offset)
 	switch (offset) {
 	case GEN6_RPSTAT1:
 		return emu_frequency(emu) << GEN9_FREQUENCY_SHIFT;
+	case GEN6_GT_GFX_RC6:
+		return emu_rc6_residency(emu);
 	case GEN8_MASTER_IRQ:
 		return emu_irq_master_read(emu);
 	case GEN6_GDRST:
