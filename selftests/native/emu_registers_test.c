@@ -89,6 +89,25 @@ static void time_in_rc6_is_counted(void **state)
 	assert_int_equal(residency_after(2), 0);
 }
 
+static u32 pcode(u32 command, u32 data)
+{
+	wr(GEN6_PCODE_DATA, data);
+	wr(GEN6_PCODE_MAILBOX, GEN6_PCODE_READY | command);
+	assert_int_equal(rd(GEN6_PCODE_MAILBOX), 0); /* complete, no error */
+	return rd(GEN6_PCODE_DATA);
+}
+
+/* What i915 writes for each of the GPU's frequencies it reads again (i915: st_llc_verify()). */
+static void frequency_table_is_kept(void **state)
+{
+	u32 i;
+
+	for (i = 7; i < 24; i++)
+		pcode(GEN6_PCODE_WRITE_MIN_FREQ_TABLE, (2 * i) << 16 | (i + 1) << 8 | i);
+	for (i = 7; i < 24; i++)
+		assert_int_equal(pcode(GEN6_PCODE_READ_MIN_FREQ_TABLE, i), (2 * i) << 8 | (i + 1));
+}
+
 static void config_space_has_two_bars_and_msi(void **state)
 {
 	unsigned int i;
@@ -163,6 +182,7 @@ int main(void)
 		TEST(each_edge_of_the_master_sends_one_message),
 		TEST(sleeping_domains_are_reported),
 		TEST(time_in_rc6_is_counted),
+		TEST(frequency_table_is_kept),
 		TEST(config_space_has_two_bars_and_msi),
 		TEST(capabilities_are_those_of_real_machines),
 		TEST(function_level_reset_forgets_everything),

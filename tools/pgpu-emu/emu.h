@@ -241,6 +241,7 @@ struct emu {
 	bool irq_line; /* master enable and a summary bit */
 	u32 last_write; /* the last register that the CPU wrote */
 	u64 rc6_ns; /* time in RC6 */
+	u16 min_freq[256]; /* of the CPU and the ring, by the GPU's frequency */
 	u64 rc6_since_ns; /* up to here; 0: it is not in RC6 */
 
 	u64 *ggtt; /* SOFTGPU_GGTT_ENTRIES, as the CPU reads them */

@@ -108,6 +108,8 @@
 #define GEN6_PCODE_READ_D_COMP 0x10
 #define GEN9_PCODE_READ_MEM_LATENCY 0x6
 
+#define GEN6_PCODE_WRITE_MIN_FREQ_TABLE 0x8
+#define GEN6_PCODE_READ_MIN_FREQ_TABLE 0x9
 /* Display, as far as a driver without pipes or GVT-g needs it. */
 #define DBUF_CTL_S1 0x45008
 #define DBUF_POWER_REQUEST BIT(31)

@@ -100,6 +100,12 @@ static void pcode_write(struct emu *emu, u32 value)
 	case GEN9_PCODE_SAGV_CONTROL:
 		*data = 1;
 		break;
+	case GEN6_PCODE_WRITE_MIN_FREQ_TABLE:
+		emu->min_freq[*data & 0xff] = *data >> 8;
+		break;
+	case GEN6_PCODE_READ_MIN_FREQ_TABLE:
+		*data = emu->min_freq[*data & 0xff];
+		break;
 	default:
 		*data = 0;
 	}
