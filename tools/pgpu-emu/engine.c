@@ -11,6 +11,7 @@
 
 #define SLICE_COMMANDS 256
 #define SEMAPHORE_POLL_NS (20 * 1000)
+#define SEMAPHORE_SPIN_NS (200 * 1000) /* drivers take the time of short waits */
 #define RESTORE_COMMANDS_MAX 4096
 #define HANG_COMMANDS 200000
 #define SLOW_CLOCK_NS (2 * NSEC_PER_MSEC) /* at most, in one go */
@@ -119,12 +120,16 @@ void emu_engine_hang(struct emu_engine *engine, const char *format, ...)
 /* The semaphore's condition is not met. The interrupt tells the driver once per wait. */
 static void wait_for_semaphore(struct emu_engine *engine)
 {
+	u64 now = ktime_get_ns();
+
 	softgpu_stream_rewind(&engine->cs);
-	if (engine->state != EMU_WAITING)
+	if (engine->state != EMU_WAITING) {
 		emu_irq_raise(engine, EMU_IRQ_SEMAPHORE);
+		engine->spins_until_ns = now + SEMAPHORE_SPIN_NS;
+	}
 	engine->state = EMU_WAITING;
 	engine->arbitration_point = true;
-	engine->poll_at_ns = ktime_get_ns() + SEMAPHORE_POLL_NS;
+	engine->poll_at_ns = now + SEMAPHORE_POLL_NS;
 }
 
 static bool adversary_hangs(struct emu_engine *engine)
@@ -214,6 +219,11 @@ static bool is_busy(struct emu_engine *engine, u64 now)
 	return false;
 }
 
+static enum emu_work waiting(const struct emu_engine *engine, u64 now)
+{
+	return now < engine->spins_until_ns ? EMU_WORK_NOW : EMU_WORK_LATER;
+}
+
 static enum emu_work run_engine(struct emu_engine *engine, u64 now)
 {
 	u64 began;
@@ -229,7 +239,7 @@ static enum emu_work run_engine(struct emu_engine *engine, u64 now)
 		break;
 	case EMU_WAITING:
 		if (now < engine->poll_at_ns)
-			return EMU_WORK_LATER;
+			return waiting(engine, now);
 		break;
 	default:
 		return EMU_WORK_NONE;
@@ -239,7 +249,7 @@ static enum emu_work run_engine(struct emu_engine *engine, u64 now)
 	pause_after(engine, began);
 	if (engine->state == EMU_RUNNING)
 		return EMU_WORK_NOW;
-	return engine->state == EMU_WAITING ? EMU_WORK_LATER : EMU_WORK_NONE;
+	return engine->state == EMU_WAITING ? waiting(engine, now) : EMU_WORK_NONE;
 }
 
 enum emu_work emu_run_engines(struct emu *emu)
