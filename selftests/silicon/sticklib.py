@@ -20,7 +20,7 @@ PARTITION = "@@1M"
 PLANTED = {"serial": "PLNT0SERIAL77", "board": "BRD-9912-PLNT", "chassis": "CHS55PLNT1", "asset": "ASSETPLNT42",
            "uuid": "1b4e28ba-2fa1-11d2-883f-0016d3cca427", "usb": "USBPLNT0001"}
 BOOTS_MAX = 12
-MEMORY_MB = 3072  # memory below 4 GiB then ends at 2 GiB, the last 32 MiB of which are stolen memory
+MEMORY_MB = 3072  # memory below 4 GiB then ends at 2 GiB, the last 4 MiB of which are stolen memory
 
 
 class Failure(Exception):

@@ -111,8 +111,8 @@ void emu_config_init(struct emu *emu)
 	config[PCI_INTERRUPT_PIN] = 1;
 	put_capabilities(config);
 	put16(config, SNB_GMCH_CTRL,
-	      BDW_GMCH_GGMS_8MB << BDW_GMCH_GGMS_SHIFT |
-		      (emu->stolen_base ? EMU_STOLEN_BYTES >> 25 : 0) << BDW_GMCH_GMS_SHIFT);
+	      BDW_GMCH_GGMS_8MB << BDW_GMCH_GGMS_SHIFT | (emu->stolen_base ? GEN9_GMCH_GMS_4MB : 0)
+								 << BDW_GMCH_GMS_SHIFT);
 	put32(config, GEN6_BSM, emu->stolen_base);
 }
 

@@ -29,7 +29,7 @@
 #define EMU_CONFIG_BYTES 4096
 #define EMU_RAM_FILES 64
 #define EMU_RAM_REGIONS (1u << 20) /* behind an IOMMU each page can be one */
-#define EMU_STOLEN_BYTES (32u << 20)
+#define EMU_STOLEN_BYTES (4u << 20)
 
 /* Addresses in table entries have 39 bits (PRM vol. 5, "Per-Process GTT Entries"). */
 #define EMU_ADDRESS_MASK GENMASK_ULL(38, 12)
@@ -241,8 +241,8 @@ struct emu {
 	u32 iir_second[GEN8_GT_IRQ_BANKS]; /* adversary: events behind those in IIR */
 	bool irq_line; /* master enable and a summary bit */
 	u32 last_write; /* the last register that the CPU wrote */
-	u64 rc6_ns; /* time in RC6 */
 	u16 min_freq[256]; /* of the CPU and the ring, by the GPU's frequency */
+	u64 rc6_ns; /* time in RC6 */
 	u64 rc6_since_ns; /* up to here; 0: it is not in RC6 */
 
 	u64 *ggtt; /* SOFTGPU_GGTT_ENTRIES, as the CPU reads them */

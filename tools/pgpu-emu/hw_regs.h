@@ -13,6 +13,7 @@
 #define BDW_GMCH_GGMS_SHIFT 6
 #define BDW_GMCH_GGMS_8MB 3
 #define BDW_GMCH_GMS_SHIFT 8
+#define GEN9_GMCH_GMS_4MB 0xf0
 #define GEN6_BSM 0x5c /* BDSM */
 
 /* Forcewake (PRM vol. 2c, "Force Wake Request/Acknowledge"). */
@@ -107,9 +108,9 @@
 #define GEN9_PCODE_SAGV_CONTROL 0x21
 #define GEN6_PCODE_READ_D_COMP 0x10
 #define GEN9_PCODE_READ_MEM_LATENCY 0x6
-
 #define GEN6_PCODE_WRITE_MIN_FREQ_TABLE 0x8
 #define GEN6_PCODE_READ_MIN_FREQ_TABLE 0x9
+
 /* Display, as far as a driver without pipes or GVT-g needs it. */
 #define DBUF_CTL_S1 0x45008
 #define DBUF_POWER_REQUEST BIT(31)
