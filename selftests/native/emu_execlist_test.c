@@ -81,6 +81,26 @@ static void lite_restore_moves_the_tail(void **state)
 	expect_no_violation();
 }
 
+/* i915: live_timeslice_rewind() */
+static void forced_restore_takes_the_tail_back(void **state)
+{
+	u32 tail;
+
+	start_waiting();
+	tail = image(0)[GHYVI_CTX_RING_TAIL];
+	EMIT(0, STORE_GGTT, GGTT_DATA, 0, 7);
+	run_context(0);
+	image(0)[GHYVI_CTX_RING_TAIL] = tail;
+	submit(descriptor(0) | CTX_DESC_FORCE_RESTORE, 0);
+	run_all();
+	*word(DATA) = 1;
+	emu->engines[GHYVI_RCS].poll_at_ns = 0;
+	run_all();
+	assert_int_equal(*word(GGTT_DATA), 0);
+	assert_int_equal(emu->engines[GHYVI_RCS].state, EMU_IDLE);
+	expect_no_violation();
+}
+
 static void same_tail_is_reported(void **state)
 {
 	start_waiting();
@@ -216,6 +236,7 @@ int main(void)
 		TEST(second_element_without_a_command_is_reported),
 		TEST(preemption_at_the_end_is_also_a_completion),
 		TEST(lite_restore_moves_the_tail),
+		TEST(forced_restore_takes_the_tail_back),
 		TEST(same_tail_is_reported),
 		TEST(changed_image_needs_a_forced_restore),
 		TEST(waiter_is_preempted_in_its_batch_and_resumes),

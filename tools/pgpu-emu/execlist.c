@@ -120,11 +120,15 @@ static void promote(struct emu_engine *engine)
 	engine->has_pending = false;
 }
 
+/* Whether the context that is submitted is the one that runs. */
+static bool is_again(const struct emu_engine *engine)
+{
+	return !((engine->pending[0] ^ engine->image.descriptor) & DESC_SAME_CONTEXT);
+}
+
 static bool is_lite(const struct emu_engine *engine)
 {
-	u64 differences = engine->pending[0] ^ engine->image.descriptor;
-
-	return !(differences & DESC_SAME_CONTEXT) && !(engine->pending[0] & CTX_DESC_FORCE_RESTORE);
+	return is_again(engine) && !(engine->pending[0] & CTX_DESC_FORCE_RESTORE);
 }
 
 static void lite_restore(struct emu_engine *engine)
@@ -146,6 +150,9 @@ static void preempt(struct emu_engine *engine, u32 why)
 {
 	u64 previous = engine->image.descriptor;
 
+	/* A forced restore is how software takes a tail back (i915: execlists_update_context()). */
+	if (is_again(engine))
+		emu_context_update_tail(engine);
 	emu_context_save(engine);
 	promote(engine);
 	csb_event(engine, GEN8_CTX_STATUS_PREEMPTED | CTX_STATUS_LEFT | why, previous);
