@@ -116,7 +116,7 @@ static struct emu_image_note *note_of(struct emu_engine *engine)
 		&emu->images.notes[(address >> GHYVI_PAGE_SHIFT) % EMU_IMAGE_NOTES];
 
 	if (note->address != address)
-		*note = (struct emu_image_note){ .address = address };
+		*note = (struct emu_image_note){ .address = address, .lost = note->address };
 	return note;
 }
 
@@ -242,7 +242,7 @@ static void check_batch_state(struct emu_engine *engine, const struct load *load
 	unsigned int i;
 
 	for (i = 0; i < EMU_BATCH_DWORDS; i++)
-		if (load->batch[i] && load->batch[i] != note->batch[i])
+		if (load->batch[i] && load->batch[i] != note->batch[i] && !note->lost)
 			emu_violation(engine->emu, EMU_BBSTATE,
 				      "%s: context %#x: dword %#x is %#x, not %#x",
 				      emu_engine_name(engine), engine->image.lrca,
@@ -256,9 +256,10 @@ static void check_batch_state(struct emu_engine *engine, const struct load *load
 static void check_restore(struct emu_engine *engine, const u32 *state,
 			  const struct emu_image_note *note)
 {
-	if (!engine->image.again || (state[GHYVI_CTX_RING_HEAD] == note->ring_head &&
-				     state[GHYVI_CTX_RING_START] == note->ring_start &&
-				     state[GHYVI_CTX_RING_CTL] == note->ring_control))
+	if (!engine->image.again || note->lost ||
+	    (state[GHYVI_CTX_RING_HEAD] == note->ring_head &&
+	     state[GHYVI_CTX_RING_START] == note->ring_start &&
+	     state[GHYVI_CTX_RING_CTL] == note->ring_control))
 		return;
 	emu_violation(engine->emu, EMU_NO_RESTORE,
 		      "%s: context %#x: ring %#x head %#x, not %#x %#x", emu_engine_name(engine),
@@ -489,6 +490,7 @@ static void save_ring_part(struct emu_engine *engine, u32 *state)
 	WRITE_ONCE(state[GHYVI_CTX_RING_TAIL], engine->cs.ring_tail);
 	WRITE_ONCE(state[GHYVI_CTX_TIMESTAMP], softgpu_context_timestamp(&engine->cs));
 	save_batches(engine, state);
+	note_of(engine)->lost = false;
 	note_of(engine)->ring_head = engine->cs.ring_head;
 	note_of(engine)->ring_start = state[GHYVI_CTX_RING_START];
 	note_of(engine)->ring_control = state[GHYVI_CTX_RING_CTL];

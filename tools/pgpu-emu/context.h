@@ -23,9 +23,10 @@ struct emu_image {
  * What the hardware last saved as the batch state of an image, by the physical address of its
  * register page. Software must not change it (EMU_BBSTATE).
  */
-#define EMU_IMAGE_NOTES 4096
+#define EMU_IMAGE_NOTES 65536
 struct emu_image_note {
 	u64 address;
+	bool lost; /* another image had this note since the last save */
 	u32 batch[EMU_BATCH_DWORDS];
 	bool predicated; /* the batch was, by MI_SET_PREDICATE */
 	u32 ring_head, ring_start, ring_control; /* as they were saved */
