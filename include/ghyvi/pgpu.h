@@ -597,7 +597,7 @@ struct ghyvi_pgpu_ops {
 	 */
 	void (*ggtt_write)(struct ghyvi_pgpu_client *client, u64 first, const u64 *entries,
 			   unsigned int count);
-	/** @ggtt_read: return the installed GGTT entry at @index. */
+	/** @ggtt_read: return the installed GGTT entry at @index, as @ggtt_write was given it. */
 	u64 (*ggtt_read)(struct ghyvi_pgpu_client *client, u64 index);
 
 	/**

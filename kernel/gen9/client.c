@@ -229,11 +229,16 @@ void gen9_ggtt_write(struct ghyvi_pgpu_client *handle, u64 first, const u64 *ent
 	}
 }
 
+/* The inverse of gen9_ggtt_write(). Entries of the GGTT have no bit for the right to write. */
 u64 gen9_ggtt_read(struct ghyvi_pgpu_client *handle, u64 index)
 {
-	struct gen9 *gpu = gen9_client(handle)->gpu;
+	struct gen9_client *client = gen9_client(handle);
+	u64 entry;
 
-	return index < gpu->ggtt_bytes >> GHYVI_PAGE_SHIFT ? READ_ONCE(gpu->ggtt[index]) : 0;
+	if (index >= client->gpu->ggtt_bytes >> GHYVI_PAGE_SHIFT)
+		return 0;
+	entry = READ_ONCE(client->gpu->ggtt[index]);
+	return entry == gen9_ggtt_entry(client->part->scratch.dma) ? 0 : entry | GHYVI_ENTRY_WRITE;
 }
 
 /* ---- invalidation ---- */

@@ -155,6 +155,23 @@ static void ggtt_entries_are_the_clients_own(void **state)
 	free(before);
 }
 
+/* The self-check of a vGPU compares them (kernel/gtt/check.c). */
+static void ggtt_entries_read_as_they_were_written(void **state)
+{
+	struct ghyvi_pgpu_client *client = guests[0].client;
+	u64 index = client->params.ggtt[0].start >> 12, before = ops->ggtt_read(client, index);
+	static const u64 entries[] = { 0x5000 | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE, 0 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(entries); i++) {
+		ops->ggtt_write(client, index, &entries[i], 1);
+		assert_int_equal(ops->ggtt_read(client, index), entries[i]);
+	}
+	ops->ggtt_write(client, index, &before, 1);
+	assert_int_equal(ops->ggtt_read(client, index), before);
+	assert_int_equal(ops->ggtt_read(client, SOFTGPU_GGTT_ENTRIES), 0);
+}
+
 static void prefetch_behind_a_ring_hits_valid_entries(void **state)
 {
 	u32 modes = gen9_shim_emu.adversary.modes;
@@ -325,6 +342,7 @@ int main(int argc, char **argv)
 		TEST(next_client_of_a_part_finds_nothing_of_the_former),
 		TEST(reset_client_finds_nothing_of_its_former_user),
 		TEST(ggtt_entries_are_the_clients_own),
+		TEST(ggtt_entries_read_as_they_were_written),
 		TEST(prefetch_behind_a_ring_hits_valid_entries),
 		TEST(invalidation_reaches_each_used_tlb),
 		TEST(client_is_moved_to_other_ranges),
