@@ -76,8 +76,8 @@ ifdef ALL
 	@echo '                     of the modules [T=name TRIALS=n]'
 	@echo '  make test-hostile  a guest without a driver attacks the host, TRIALS times'
 	@echo '                     [TRIALS=100000 DEBUG=1]'
-	@echo '  make fuzz-kernel   a vGPU of the running debug kernel, guided by what KCOV sees of the modules'
-	@echo '                     [SECONDS=600 SEED=1 FUZZ="-runs=1 FILE"]'
+	@echo '  make fuzz-kernel   a vGPU of the running debug kernel, guided by what the modules execute'
+	@echo '                     [SECONDS=600 SEED=1 FUZZ="-runs=1 FILE"] PLANT=40: is a fault found?'
 	@echo '  make test-packages installs the packages of make deb in a clean system;'
 	@echo '  make test-path     runs and times the guides from these packages to a guest on a vGPU'
 	@echo

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A vGPU of the running kernel, guided by the coverage of the modules (KCOV). libFuzzer mutates the
- * inputs; what the kernel executes for one in this thread is given to it as extra counters.
+ * A vGPU of the running kernel, guided by the coverage of the modules. libFuzzer mutates the
+ * inputs; what the modules execute meanwhile is given to it as extra counters.
  *
  * An input is a life of the vGPU: the class of attacks whose start it has, then moves. A move is a
  * trial of that class, as the hostile guest makes it, or a call of the VMM: an ioctl, an access to
  * any region, a mapping, a migration to itself with a changed stream, a setting of the
  * administrator. All choices of the attacks are taken from the input.
  *
- * GHYVI_FUZZ_VGPU is the vGPU's UUID, GHYVI_FUZZ_GROUP the file of its VFIO group, GHYVI_FUZZ_PCS
- * the file to which the program counters that were seen are written at the end.
+ * GHYVI_FUZZ_VGPU is the vGPU's UUID, GHYVI_FUZZ_GROUP the file of its VFIO group.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <linux/kcov.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,12 +24,12 @@
 #include <unistd.h>
 
 #include "attack.h"
+#include "choices.h"
+#include "counters.h"
 #include "machine_vfio.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define MOVES_MAX 24u
-#define KCOV_WORDS (1ul << 20)
-#define PCS_MAX (1u << 18)
 #define STREAM_BYTES (64u << 20)
 #define BUFFER_BYTES 4096u
 #define WINDOW_BYTES (4u << 20) /* of the GGTT: enough for each attack */
@@ -46,122 +44,13 @@ static const struct attack *const attacks[] = {
 	&attack_unmap,	  &attack_to_absent, &attack_split_entry, &attack_schedule,
 };
 
-/* ---- the choices of an input ---- */
-
-static struct {
-	const uint8_t *data;
-	size_t left;
-	struct random after; /* an attack may need more choices than the input has */
-	jmp_buf end;
-} input;
-
-static uint64_t take(unsigned int bytes)
-{
-	uint64_t value = 0;
-
-	if (bytes > input.left) {
-		input.left = 0;
-		input.after.state ^= input.after.state << 13;
-		input.after.state ^= input.after.state >> 7;
-		input.after.state ^= input.after.state << 17;
-		return input.after.state;
-	}
-	memcpy(&value, input.data, bytes);
-	input.data += bytes;
-	input.left -= bytes;
-	return value;
-}
-
-void random_seed(struct random *r, uint64_t seed)
-{
-	r->state = seed;
-}
-
-uint64_t random_next(struct random *r)
-{
-	(void)r;
-	return take(8);
-}
-
-unsigned int random_range(struct random *r, unsigned int low, unsigned int high)
-{
-	unsigned int range = high - low;
-
-	(void)r;
-	return low + take(range > 0xffff ? 4 : range > 0xff ? 2 : 1) % (range + 1ull);
-}
-
-void random_fill(struct random *r, void *buffer, size_t bytes)
-{
-	(void)r;
-	for (uint8_t *p = buffer; bytes; bytes--)
-		*p++ = take(1);
-}
+static jmp_buf end;
 
 /* An attack cannot go on, because the move of a VMM has taken what it needs. */
 void give_up(const char *format, ...)
 {
 	(void)format;
-	longjmp(input.end, 1);
-}
-
-static uint32_t below(uint32_t n)
-{
-	return take(n > 0x100 ? 4 : 1) % n;
-}
-
-/* ---- coverage ---- */
-
-__attribute__((section("__libfuzzer_extra_counters"))) static uint8_t counters[1u << 16];
-static uint64_t *kcov;
-static uint64_t pcs[PCS_MAX]; /* a hash table */
-
-static void kcov_begin(void)
-{
-	int fd = open("/sys/kernel/debug/kcov", O_RDWR);
-
-	if (fd < 0 || ioctl(fd, KCOV_INIT_TRACE, KCOV_WORDS)) {
-		fprintf(stderr, "fuzz_kernel: KCOV: %s\n", strerror(errno));
-		_exit(3);
-	}
-	kcov = mmap(NULL, KCOV_WORDS * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (kcov == MAP_FAILED || ioctl(fd, KCOV_ENABLE, KCOV_TRACE_PC)) {
-		fprintf(stderr, "fuzz_kernel: KCOV: %s\n", strerror(errno));
-		_exit(3);
-	}
-}
-
-static void pc_seen(uint64_t pc)
-{
-	uint32_t i = pc * 0x9e3779b97f4a7c15ull >> 46;
-
-	while (pcs[i] && pcs[i] != pc)
-		i = (i + 1) % PCS_MAX;
-	pcs[i] = pc;
-}
-
-static void kcov_collect(void)
-{
-	uint64_t count = __atomic_load_n(&kcov[0], __ATOMIC_RELAXED);
-
-	for (uint64_t i = 1; i <= count; i++) {
-		uint8_t *counter = &counters[kcov[i] * 0x9e3779b97f4a7c15ull >> 48];
-
-		*counter += *counter < 255;
-		pc_seen(kcov[i]);
-	}
-}
-
-static void pcs_write(void)
-{
-	const char *path = getenv("GHYVI_FUZZ_PCS");
-	FILE *file = path ? fopen(path, "w") : NULL;
-
-	for (unsigned int i = 0; file && i < PCS_MAX; i++)
-		if (pcs[i])
-			fprintf(file, "%llx\n", (unsigned long long)pcs[i]);
-	if (file)
-		fclose(file);
+	longjmp(end, 1);
 }
 
 /* ---- moves of the VMM and of the administrator ---- */
@@ -395,7 +284,7 @@ static void live(struct random *random)
 	}
 	env_begin();
 	attack->begin(random);
-	for (unsigned int i = 0; i < MOVES_MAX && input.left; i++) {
+	for (unsigned int i = 0; i < MOVES_MAX && choices_left(); i++) {
 		uint32_t move = below(3 * COUNT(vmm_moves));
 
 		if (move < COUNT(vmm_moves))
@@ -414,8 +303,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)!freopen("/dev/null", "w", stdout);
 	window_limit = WINDOW_BYTES;
 	machine_begin(getenv("GHYVI_FUZZ_VGPU"), getenv("GHYVI_FUZZ_GROUP"));
-	atexit(pcs_write);
-	kcov_begin();
+	counters_map(0, "/dev/points", 0);
 	return 0;
 }
 
@@ -423,18 +311,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct random random = { 1 };
 
-	input.data = data;
-	input.left = bytes;
-	input.after.state = 0x2545f4914f6cdd1dull;
+	choices_begin(data, bytes);
 	/* Whatever the last life has left: its state, its memory. */
 	go_to(VFIO_DEVICE_STATE_RUNNING);
 	machine_ram(true);
 	machine_hide(false, false);
-	__atomic_store_n(&kcov[0], 0, __ATOMIC_RELAXED);
-	if (!setjmp(input.end))
+	if (!setjmp(end))
 		live(&random);
 	else
 		memory_reset();
-	kcov_collect();
 	return 0;
 }
