@@ -29,6 +29,14 @@ SUITES = {
     "trixie-backports": "smoke",
 }
 
+# Runs a system's QEMU with the libraries of that.
+LAUNCHER = """#!/bin/sh
+root={root}
+libraries=$root/usr/lib/x86_64-linux-gnu
+QEMU_MODULE_DIR=$libraries/qemu exec "$root/usr/lib64/ld-linux-x86-64.so.2" --library-path "$libraries" \\
+	"$root/usr/bin/qemu-system-x86_64" -L "$root/usr/share/qemu" -L "$root/usr/share/seabios" "$@"
+"""
+
 
 def release_of(suite):
     return suite.split("-")[0]
@@ -147,6 +155,21 @@ def replaced(prefix):
     os.rename(temporary, prefix)
 
 
+def install_qemu(suite, root, packages=()):
+    """Makes a system for chroot with a suite's QEMU and more packages of it, and a launcher that runs that QEMU outside of
+    the system. Needs root, and changes nothing else."""
+    names = " ".join(("qemu-system-x86", "seabios", *packages))
+    stage(f"{names} of {suite}")
+    install = f'chroot "$1" apt-get install -q -y --no-install-recommends -t {suite} {names}'
+    with replaced(root) as folder:
+        lablib.run_tool("mmdebstrap", "--quiet", "--variant=apt", f"--customize-hook={install}", release_of(suite), folder,
+                        *Apt(suite).sources)
+        path = f"{folder}/qemu-system-x86_64"
+        with open(path, "w") as file:
+            file.write(LAUNCHER.format(root=root))
+        os.chmod(path, 0o755)
+
+
 def unpack(apt, names, folder):
     for file in apt.download(names):
         lablib.run_tool("dpkg", "-x", file, folder)
@@ -179,7 +202,6 @@ def arrange(folder, version):
 @contextlib.contextmanager
 def newest_of(suite, name):
     """Yields (Apt of the suite, its newest version, prefix in build/kernels/) with prefix locked."""
-    os.makedirs(lablib.UNPACKED_KERNELS, exist_ok=True)
     with lablib.lock(f"{lablib.UNPACKED_KERNELS}/.{name}.lock"):
         apt = Apt(suite)
         apt.update()
