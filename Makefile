@@ -61,6 +61,7 @@ ifdef ALL
 	@echo '                     KERNEL=6.12: of that kernel; GUEST=softgpu|gen9: in a guest on a vGPU'
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
 	@echo '                     build/kernels by make kernels), lab smoke tests'
+	@echo '  make test-libvirt  libvirt, and moves of guests, with the libvirt and QEMU of trixie-backports [T=name]'
 	@echo '  make test-iommufd  vGPUs by IOMMUFD, on a kernel whose VFIO is built with it'
 	@echo '  make test-guests   lab smoke tests with guests that run kernels of Debian 11,'
 	@echo '                     13 and its backports; policy/bar_remap on and off'
@@ -331,6 +332,12 @@ test-desktop: modules guest-programs tools
 test-debug: setup
 	@$(MAKE) --no-print-directory guest-programs tools migrating-qemu
 	@GHYVI_MOVES=$(MOVES) selftests/lab/run-debug $(T)
+
+# Not part of make test: it fetches 150 MB.
+.PHONY: test-libvirt
+test-libvirt: modules guest-programs tools
+	@tools/setup --check lab operator kernels
+	@selftests/lab/run-libvirt $(T)
 
 # Not part of make test: IOMMUFD is not in Debian's kernels, so modules of one are built again.
 .PHONY: test-iommufd

@@ -13,7 +13,14 @@ from ktap import Skip
 UNITS = "/run/ghyvi-units"
 INIT = "/run/ghyvi/init"  # as in tools/lab/agent.c
 RULES = "/run/udev/rules.d"
-HOOKS = "/etc/libvirt/hooks/qemu.d"
+# libvirt is that of a system of tools/lab/fetch-libvirt, or the host VM's own. ROOT has its files.
+SYSTEM = os.environ.get("GHYVI_LIBVIRT")
+MOUNTS = "/run/ghyvi-libvirt"
+ROOT = f"{MOUNTS}/root" if SYSTEM else ""
+ENTER = ("nsenter", f"--mount={MOUNTS}/namespace") if SYSTEM else ()
+ETC = f"{ROOT}/etc/libvirt"
+# Directories that the host VM and the system share.
+SHARED = ("/dev", "/proc", "/sys", "/run", "/etc/mdevctl.d", "/usr/local", hostlib.TREE)
 OTHER = "/run/ghyvi-other-libvirt"  # /etc/libvirt of another host
 STOCK_UNITS = "/lib/systemd/system"
 # The bus, by which libvirt asks for a scope of each VM in machine.slice.
@@ -95,16 +102,43 @@ def execution_units():
         systemctl("stop", EUD)
 
 
+def virsh(uri="qemu:///system"):
+    return (*ENTER, "virsh", "-q", "-c", uri)
+
+
+def set_up_system():
+    """Mounts the system of libvirt at ROOT, with changes kept in memory, the host VM's users, and what it shares with it.
+
+    libvirtd joins its QEMUs' mount namespaces, which ends a chroot. So the system is the root of a namespace."""
+    if not SYSTEM or os.path.exists(MOUNTS):
+        return
+    os.mkdir(MOUNTS)
+    hostlib.must_run("mount", "-t", "tmpfs", "-o", "mode=755", "libvirt", MOUNTS)
+    hostlib.must_run("mount", "--make-private", MOUNTS)
+    upper, work = f"{MOUNTS}/upper", f"{MOUNTS}/work"
+    for folder in (ROOT, upper, work):
+        os.mkdir(folder)
+    hostlib.must_run("mount", "-t", "overlay", "-o", f"lowerdir={SYSTEM},upperdir={upper},workdir={work}", "libvirt", ROOT)
+    for name in ("passwd", "group"):
+        shutil.copy(f"/etc/{name}", f"{ROOT}/etc/{name}")
+    for path in SHARED:
+        os.makedirs(ROOT + path, exist_ok=True)
+        hostlib.must_run("mount", "--bind" if path == "/run" else "--rbind", path, ROOT + path)
+    open(f"{MOUNTS}/namespace", "w").close()
+    hostlib.must_run("unshare", f"--mount={MOUNTS}/namespace", "sh", "-ec", f"cd {ROOT}; pivot_root . mnt; umount -l /mnt")
+
+
 def start_libvirt(hook=None):
     """Starts libvirtd, without systemd and D-Bus. @hook is installed as a QEMU hook."""
     if "libvirtd" in started:
         return
+    set_up_system()
     if hook:
-        os.makedirs(HOOKS, exist_ok=True)
-        shutil.copy(hook, HOOKS)
+        os.makedirs(f"{ETC}/hooks/qemu.d", exist_ok=True)
+        shutil.copy(hook, f"{ETC}/hooks/qemu.d")
     for name in ("virtlogd", "libvirtd"):
         with open(f"{hostlib.OUT}/{name}.log", "w") as log:
-            started[name] = subprocess.Popen([f"/usr/sbin/{name}"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            started[name] = subprocess.Popen([*ENTER, f"/usr/sbin/{name}"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     hostlib.eventually(lambda: os.path.exists("/run/libvirt/libvirt-sock"), "libvirtd", 60)
 
 
@@ -114,13 +148,13 @@ def other_libvirt():
 
     Yields its connection's URI and the path of its root directory."""
     shutil.rmtree(OTHER, ignore_errors=True)
-    shutil.copytree("/etc/libvirt", OTHER)
+    shutil.copytree(ETC, OTHER)
     with open(f"{OTHER}/libvirtd.conf", "a") as file:
         file.write('host_uuid = "0badcafe-1234-4000-8000-000000000002"\n')
     folders = "/run/libvirt /var/lib/libvirt /var/log/libvirt /var/cache/libvirt"
     with open(f"{hostlib.OUT}/other-libvirtd.log", "w") as log:
         process = subprocess.Popen(
-            ["unshare", "--mount", "--uts", "sh", "-ec",
+            [*ENTER, "unshare", "--mount", "--uts", "sh", "-ec",
              f"hostname other; mkdir -p {folders}; for f in {folders}; do mount -t tmpfs none $f; done; "
              f"mount --bind {OTHER} /etc/libvirt; /usr/sbin/virtlogd --pid-file /run/libvirt/virtlogd.pid & "
              "exec /usr/sbin/libvirtd --pid-file /run/libvirt/libvirtd.pid"],

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Debian's unmodified libvirt with the files of qemu-glue/: node devices, domains, hot-plug."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -32,12 +33,12 @@ FIRST, SECOND = "c0ffee00-1234-4000-8000-000000000001", "c0ffee00-1234-4000-8000
 
 
 def virsh(*arguments, timeout=120):
-    return hostlib.must_run("virsh", "-q", "-c", "qemu:///system", *arguments, timeout=timeout)
+    return hostlib.must_run(*services.virsh(), *arguments, timeout=timeout)
 
 
 def virsh_try(*arguments):
     """Runs virsh for cleanup and ignores errors: the object may not exist any more."""
-    hostlib.run("virsh", "-q", "-c", "qemu:///system", *arguments)
+    hostlib.run(*services.virsh(), *arguments)
 
 
 def node_device(uuid):
@@ -52,14 +53,14 @@ def path(uuid):
 
 
 def setup():
-    if not shutil.which("libvirtd"):
+    if not (services.SYSTEM or shutil.which("libvirtd")):
         raise Skip("no libvirtd: tools/setup")
     fixture.drop_all()
     services.install()
     services.start_udev()
     services.start_libvirt(hook=f"{GLUE}/qemu-hook")
     # The first command takes long: libvirt queries QEMU's capabilities once.
-    virsh("version")
+    say("; ".join(virsh("version", "--daemon").strip().splitlines()[-2:]))
 
 
 def boot_file(name):
@@ -107,7 +108,7 @@ def domain_xml(machine, screen=False, emulator=None):
     return f"{BOOT}/domain.xml"
 
 
-def running_domain(name, root=""):
+def running_domain(name, root=services.ROOT):
     """The Guest of a domain that runs. root is the root directory of its libvirtd."""
     channels = f"{GUESTS}/{name}"
     # libvirt's pid file has no newline at the end, which tools/lab/guest needs.
@@ -115,6 +116,17 @@ def running_domain(name, root=""):
         print(hostlib.read(f"{root}/run/libvirt/qemu/{name}.pid"), file=file)
     shutil.copy(f"{root}/var/log/libvirt/qemu/{name}.log", f"{channels}/qemu.log")
     return Guest.running(name)
+
+
+@contextlib.contextmanager
+def migrating_qemu():
+    """The QEMU of domains that move: None is libvirt's own."""
+    if services.SYSTEM:
+        yield None
+        return
+    migrate.require_qemu()
+    with migrate.modules():
+        yield migrate.QEMU
 
 
 def start_domain():
@@ -231,7 +243,7 @@ def start_of_a_second_domain_leaves_the_vgpu_to_the_first():
     virsh("define", f"{BOOT}/second.xml")
     try:
         virsh("start", "--paused", DOMAIN)
-        status, out = hostlib.run("virsh", "-q", "-c", "qemu:///system", "start", f"{DOMAIN}-2", timeout=60)
+        status, out = hostlib.run(*services.virsh(), "start", f"{DOMAIN}-2", timeout=60)
         say(out.strip())
         require(status == 1 and "in use by driver QEMU" in out, f"status {status}: {out}")
         require(virsh("domstate", DOMAIN).split() == ["paused"] and hostlib.read(f"{path(FIRST)}/state") == "open", "the first lost its vGPU")
@@ -248,10 +260,9 @@ def start_of_a_second_domain_leaves_the_vgpu_to_the_first():
 
 @long_test
 def libvirt_saves_and_restores_a_guest_at_work():
-    migrate.require_qemu()
     setup()
-    with migrate.modules(), fixture.vgpus("gen9_4", uuids=[FIRST]) as (vgpu,):
-        virsh("define", domain_xml("pc", emulator=migrate.QEMU))
+    with migrating_qemu() as qemu, fixture.vgpus("gen9_4", uuids=[FIRST]) as (vgpu,):
+        virsh("define", domain_xml("pc", emulator=qemu))
         try:
             guest = start_domain()
             guest.load_driver()
@@ -276,13 +287,12 @@ def libvirt_saves_and_restores_a_guest_at_work():
 @long_test
 def libvirt_migrates_a_guest_at_work():
     """virsh migrate to a libvirtd with a host name, an identity, files and a vGPU of its own."""
-    migrate.require_qemu()
     setup()
     hostlib.must_run("ip", "link", "set", "lo", "up")
-    with migrate.modules(), fixture.vgpus("gen9_4", "gen9_4", uuids=[FIRST, SECOND]) as (first, second), \
+    with migrating_qemu() as qemu, fixture.vgpus("gen9_4", "gen9_4", uuids=[FIRST, SECOND]) as (first, second), \
             services.other_libvirt() as (uri, root):
-        hostlib.must_run("virsh", "-q", "-c", uri, "list", timeout=120)
-        virsh("define", domain_xml("pc", emulator=migrate.QEMU))
+        hostlib.must_run(*services.virsh(uri), "list", timeout=120)
+        virsh("define", domain_xml("pc", emulator=qemu))
         try:
             guest = start_domain()
             guest.load_driver()
@@ -302,7 +312,7 @@ def libvirt_migrates_a_guest_at_work():
             say(work.finish(guest).splitlines()[-1])
             guest.require_no_trouble()
         finally:
-            hostlib.run("virsh", "-q", "-c", uri, "destroy", MOVED)
+            hostlib.run(*services.virsh(uri), "destroy", MOVED)
             virsh_try("destroy", DOMAIN)
             virsh("undefine", DOMAIN)
         second.wait_released("destroyed", 60)

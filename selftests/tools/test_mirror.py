@@ -75,7 +75,7 @@ def tests_of_packages_are_skipped_while_the_mirror_is_half_synced():
                     f"{command}: status {status}: {out}")
         status, last, out = run_with(ABSENT, *command)
         require(status == 125 and ABSENT in last, f"{command}: status {status}: {out}")
-    for program in ("tools/lab/fetch-qemu", "tools/kernels/fetch", "tools/demo-display", "tools/sim/record-traces"):
+    for program in ("tools/lab/fetch-qemu", "tools/lab/fetch-libvirt", "tools/kernels/fetch", "tools/demo-display", "tools/sim/record-traces"):
         status, last, out = run_with(SIZE, program)
         require(status == 4 and last == f"lab: the mirror is half synced: {SIZE}", f"{program}: status {status}: {out}")
 
