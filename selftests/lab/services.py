@@ -19,6 +19,7 @@ MOUNTS = "/run/ghyvi-libvirt"
 ROOT = f"{MOUNTS}/root" if SYSTEM else ""
 ENTER = ("nsenter", f"--mount={MOUNTS}/namespace") if SYSTEM else ()
 ETC = f"{ROOT}/etc/libvirt"
+QEMU_DEVICES = [f"/dev/{name}" for name in ("null", "full", "zero", "random", "urandom", "ptmx", "kvm")]  # libvirt's default
 # Directories that the host VM and the system share.
 SHARED = ("/dev", "/proc", "/sys", "/run", "/etc/mdevctl.d", "/usr/local", hostlib.TREE)
 OTHER = "/run/ghyvi-other-libvirt"  # /etc/libvirt of another host
@@ -126,6 +127,17 @@ def set_up_system():
         hostlib.must_run("mount", "--bind" if path == "/run" else "--rbind", path, ROOT + path)
     open(f"{MOUNTS}/namespace", "w").close()
     hostlib.must_run("unshare", f"--mount={MOUNTS}/namespace", "sh", "-ec", f"cd {ROOT}; pivot_root . mnt; umount -l /mnt")
+
+
+def let_qemu_open(*paths):
+    """Device files that libvirt, which does not run yet, gives to QEMUs in addition, with an administrator's permissions."""
+    set_up_system()
+    names = ", ".join(f'"{path}"' for path in (*QEMU_DEVICES, *paths))
+    with open(f"{ETC}/qemu.conf", "w") as file:
+        file.write(f"cgroup_device_acl = [ {names} ]\n")
+    for path in paths:
+        shutil.chown(path, group="kvm")
+        os.chmod(path, 0o660)
 
 
 def start_libvirt(hook=None):

@@ -9,22 +9,25 @@ import stat
 import fixture
 import hostlib
 import migrate
+import services
+import test_libvirt as libvirt
 from hostlib import require
 from ktap import Skip, long_test, say
 
 DEVICES = "/dev/vfio/devices"
+CONTAINER = "/dev/vfio/vfio"
 OBJECT = ("-object", "iommufd,id=iommufd0")
 WRAPPER = "/tmp/qemu-with-descriptors"
 MEMORY_MB = 512
 
 
 @contextlib.contextmanager
-def vgpu_with_device():
+def vgpu_with_device(uuid=None):
     """A vGPU and the path of its character device."""
     migrate.require_qemu()
     if not os.path.exists("/dev/iommu"):
         raise Skip("no IOMMUFD: the kernel of tools/kernels/fetch-iommufd has it")
-    with fixture.vgpus("gen9_4") as (vgpu,):
+    with fixture.vgpus("gen9_4", uuids=[uuid]) as (vgpu,):
         entry, = glob.glob(f"{vgpu.path}/vfio-dev/vfio*")
         path = f"{DEVICES}/{os.path.basename(entry)}"
         require(stat.S_ISCHR(os.stat(path).st_mode), f"{path} is no character device")
@@ -41,18 +44,18 @@ def device(source):
 
 def users(path):
     """The processes that have a file open."""
-    found = []
+    found = set()
     for link in glob.glob("/proc/[0-9]*/fd/*"):
         with contextlib.suppress(OSError):
             if os.readlink(link) == path:
-                found.append(link.split("/")[2])
+                found.add(link.split("/")[2])
     return found
 
 
 def work(guest, vgpu, path):
     """i915 works in the guest, again after a reboot, and its pins go with the guest."""
-    require(guest.pid() in map(int, users(path)), f"QEMU {guest.pid()} is none of {users(path)}, which have {path}")
-    require(not users("/dev/vfio/vfio"), "a VFIO container is in use")
+    require(users(path) == users("/dev/iommu") == {str(guest.pid())}, f"{users(path)}, not QEMU {guest.pid()}, have {path}")
+    require(not users(CONTAINER), "a VFIO container is in use")
     for _ in range(2):
         seconds, trouble = guest.load_driver()
         require(not trouble, "\n".join(trouble))
@@ -114,3 +117,91 @@ def iommufd_device_and_group_exclude_each_other():
             finally:
                 guest.kill()
             vgpu.wait_released("the guests are gone", hostlib.SETTLE_S)
+
+
+# What libvirt does not know QEMU is told beside it.
+OVERRIDE = """
+<qemu:commandline xmlns:qemu="http://libvirt.org/schemas/domain/qemu/1.0">
+  <qemu:arg value="-object"/>
+  <qemu:arg value="iommufd,id=iommufd0"/>
+</qemu:commandline>
+<qemu:override xmlns:qemu="http://libvirt.org/schemas/domain/qemu/1.0">
+  <qemu:device alias="hostdev0">
+    <qemu:frontend>
+      <qemu:property name="iommufd" type="string" value="iommufd0"/>
+    </qemu:frontend>
+  </qemu:device>
+</qemu:override>"""
+
+
+@contextlib.contextmanager
+def libvirt_with_device():
+    """As vgpu_with_device(), with a libvirt whose QEMUs may open the device."""
+    if not services.SYSTEM:
+        raise Skip("no libvirt with IOMMUFD: run tools/lab/fetch-libvirt")
+    services.stop()
+    with vgpu_with_device(libvirt.FIRST) as (vgpu, path):
+        services.let_qemu_open("/dev/iommu", path)
+        libvirt.setup()
+        try:
+            yield vgpu, path
+        finally:
+            libvirt.virsh_try("destroy", libvirt.DOMAIN)
+            libvirt.virsh_try("undefine", libvirt.DOMAIN)
+            services.stop()
+
+
+def domain_with(text, before):
+    """Writes the domain with more text in front of the last @before."""
+    path = libvirt.domain_xml("pc")
+    with open(path) as file:
+        head, tag, tail = file.read().rpartition(before)
+    with open(path, "w") as file:
+        file.write(head + text + tag + tail)
+    return path
+
+
+@long_test
+def iommufd_of_libvirt_is_not_for_mdevs():
+    """Neither the schema nor the parser has it for them, and the domain's switch leaves a vGPU in a container."""
+    with libvirt_with_device() as (vgpu, path):
+        xml = domain_with("<driver iommufd='yes'/>", "</hostdev>")
+        status, out = hostlib.run(*services.virsh(), "define", "--validate", xml)
+        say(out.strip())
+        require(status == 1 and "schema" in out, f"status {status}: {out}")
+        libvirt.virsh("define", xml)
+        require("iommufd" not in libvirt.virsh("dumpxml", libvirt.DOMAIN), "libvirt knows IOMMUFD of an mdev")
+        libvirt.virsh("undefine", libvirt.DOMAIN)
+        libvirt.virsh("define", "--validate", domain_with("<iommufd enabled='yes'/>", "<devices>"))
+        libvirt.virsh("start", "--paused", libvirt.DOMAIN)
+        require("<iommufd enabled='yes'/>" in libvirt.virsh("dumpxml", libvirt.DOMAIN), "the domain has no IOMMUFD")
+        require(users(CONTAINER) and not users(path) and vgpu.state() == "open", "the vGPU is not in a container")
+
+
+@long_test
+def iommufd_guest_of_libvirt():
+    with libvirt_with_device() as (vgpu, path):
+        libvirt.virsh("define", domain_with(OVERRIDE, "</domain>"))
+        work(libvirt.start_domain(), vgpu, path)
+        libvirt.virsh("destroy", libvirt.DOMAIN)
+        vgpu.wait_released("the guest is gone", hostlib.SETTLE_S)
+
+
+@long_test
+def iommufd_guest_moves():
+    """There is no log of its pages, neither of ghyvi nor of IOMMUFD for mdevs, so QEMU sends all memory while the VM is stopped."""
+    with vgpu_with_device() as (here, _), vgpu_with_device() as (there, path):
+        guest = migrate.start("moving0", arguments=device(at(here)), mem=migrate.SMALL_MB)
+        try:
+            guest.load_driver()
+            guest.clear_log()
+            guest.must_run("blitcheck --rounds 1 --contexts 2")
+            target = migrate.incoming("moving1", arguments=device(at(there)), mem=migrate.SMALL_MB)
+            say(migrate.describe(migrate.move(guest, target)))
+            here.wait_released("moved away", migrate.START_S)
+            require(users(path) == {str(target.pid())} and not users(CONTAINER), f"{users(path)} have the target")
+            target.must_run("blitcheck --rounds 3 --contexts 2")
+            target.require_no_trouble()
+            require(there.now_counters(), "nothing is pinned")
+        finally:
+            migrate.kill_all()
