@@ -78,6 +78,7 @@ ifdef ALL
 	@echo '  make test-hostile  a guest without a driver attacks the host, TRIALS times'
 	@echo '                     [TRIALS=100000 DEBUG=1]'
 	@echo '  make fuzz-kernel   a vGPU of the running debug kernel, guided by what the modules execute'
+	@echo "  make fuzz-i915     the ioctls of a guest's i915, guided by what i915 and the modules execute"
 	@echo '                     [SECONDS=600 SEED=1 FUZZ="-runs=1 FILE"] PLANT=40: is a fault found?'
 	@echo '  make test-packages installs the packages of make deb in a clean system;'
 	@echo '  make test-path     runs and times the guides from these packages to a guest on a vGPU'
@@ -161,10 +162,11 @@ fuzz:
 	@selftests/fuzz/run $(if $(RUNS),--runs $(RUNS),$(or $(SECONDS),60)) $(T)
 
 # Not part of make test: the running kernel, for as long as one likes.
-.PHONY: fuzz-kernel
-fuzz-kernel:
+.PHONY: fuzz-kernel fuzz-i915
+fuzz-i915: guest-programs
+fuzz-kernel fuzz-i915:
 	@tools/setup fuzz lab
-	@SECONDS_OF_RUN=$(or $(SECONDS),600) SEED=$(or $(SEED),1) selftests/fuzz/kernel/run $(FUZZ)
+	@SECONDS_OF_RUN=$(or $(SECONDS),600) SEED=$(or $(SEED),1) selftests/fuzz/kernel/run $(@:fuzz-%=%) $(FUZZ)
 
 # Not part of make test: minutes for each folder.
 .PHONY: mutate
