@@ -46,6 +46,7 @@ PATIENT_HEARTBEAT_MS = 60000
 REQUEST_TIMEOUT_MS = 20000
 NO_REQUEST_TIMEOUT_MS = 0
 GUEST_DEBUGFS = "/sys/kernel/debug"
+CGROUPS = "/sys/fs/cgroup"
 
 # The counters of KCSAN, if the host's kernel has it (make test-kcsan).
 KCSAN = "/sys/kernel/debug/kcsan"
@@ -129,6 +130,15 @@ def eventually(function, what, timeout=SETTLE_S):
     while not function():
         require(patience.now() < end, f"{what}: not within {timeout} s")
         time.sleep(0.1)
+
+
+def put_into_group(name, pid):
+    """Gives a process a control group of its own, as libvirt gives each VM one. ghyvi-eud's process for the VM joins it."""
+    if not os.path.exists(f"{CGROUPS}/cgroup.procs"):
+        must_run("mount", "-t", "cgroup2", "none", CGROUPS)
+    os.makedirs(f"{CGROUPS}/{name}", exist_ok=True)
+    require(not write(f"{CGROUPS}/{name}/cgroup.procs", pid), f"{name}: no control group")
+    return f"{CGROUPS}/{name}"
 
 
 # ---- the host's kernel log ----

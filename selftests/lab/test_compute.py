@@ -18,7 +18,6 @@ RESULT = "eucheck --rounds 3 | grep 'hash ac2c1dc5'"  # as on the emulated GPU: 
 MANY_GROUPS = "eucheck --contexts 3 --groups 20000 --preemptible"
 LONG_GROUPS = f"eucheck --kernel shares --groups 40 --rounds {round(2 * hostlib.SLOWNESS)} --preemptible"
 READ_ONLY = "eucheck --kernel copies"
-CGROUPS = "/sys/fs/cgroup"
 TIMEOUT_S = 120
 LONG_S = 300
 HOSTILE_ROUNDS = 2
@@ -85,23 +84,13 @@ def share_long_groups(vgpus, guests):
     require(shared[0] and vgpus[0].stat("queued_rcs_now"), "the endless group did not give way, or has ended")
 
 
-def put_into_groups(guests):
-    """A control group for each VM, as libvirt makes one. Returns what /proc/PID/cgroup says of each."""
-    if not os.path.exists(f"{CGROUPS}/cgroup.procs"):
-        hostlib.must_run("mount", "-t", "cgroup2", "none", CGROUPS)
-    for guest in guests:
-        os.makedirs(f"{CGROUPS}/{guest.name}", exist_ok=True)
-        require(not hostlib.write(f"{CGROUPS}/{guest.name}/cgroup.procs", guest.pid()), f"{guest.name}: no control group")
-    return sorted(f"0::/{guest.name}" for guest in guests)
-
-
 @test
 def kernels_of_two_guests_compute():
     """The right answer in both at the same time, each in a process of its own, in the VM's control group, and no engine
     error."""
     with execution_units() as eud, computing_guests("left", "right") as (vgpus, guests):
-        groups = put_into_groups(guests)
         for guest in guests:
+            hostlib.put_into_group(guest.name, guest.pid())
             guest.be_patient()
             guest.must_run(f"({RESULT}; {MANY_GROUPS}; echo $? >/tmp/status) >/tmp/out 2>&1 &")
         for guest in guests:
@@ -113,7 +102,8 @@ def kernels_of_two_guests_compute():
                 lines = dict(line.split(":", 1) for line in status)
             require(lines["Seccomp"].strip() == "2" and lines["Uid"].split()[1] != "0", f"not confined: {lines}")
             say(f"user {lines['Uid'].split()[1]}, memory {lines['VmRSS'].strip()}")
-        require(sorted(hostlib.read(f"/proc/{pid}/cgroup") for pid in workers(eud)) == groups, f"not in {groups}")
+        groups = sorted(hostlib.read(f"/proc/{pid}/cgroup") for pid in workers(eud))
+        require(groups == ["0::/left", "0::/right"], f"control groups: {groups}")
         guests[0].must_run(READ_ONLY, TIMEOUT_S)
         share_long_groups(vgpus, guests)
 

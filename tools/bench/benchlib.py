@@ -2,6 +2,7 @@
 """Code shared by the lab benchmarks. One part runs in the host VM and measures; the other part runs
 outside, starts the host VM and reads the result."""
 
+import contextlib
 import glob
 import json
 import os
@@ -18,6 +19,9 @@ import hostlib  # noqa: E402
 
 HOST_LOST = 125  # status of tools/lab/run
 TRACING = "/sys/kernel/tracing"
+KTHREADD = "2"
+CPU = "cpu_us"  # in results: of the host, for one run
+WHAT = {"us": "", CPU: ", CPU"}
 
 started = time.monotonic()
 
@@ -59,7 +63,18 @@ def results(output):
 
 def faster(found, new):
     """Of two rounds of results: other work on this machine can only make a kernel slower."""
-    return [min(pair, key=lambda one: one["us"]) for pair in zip(found or new, new)]
+    return [{**min(pair, key=lambda one: one["us"]), **{key: min(one[key] for one in pair) for key in pair[0] if key == CPU}}
+            for pair in zip(found or new, new)]
+
+
+def cpu_us(group):
+    """CPU time of a control group's processes, and of all threads of the kernel, ghyvi's among them, in us."""
+    total = int(re.search(r"usage_usec (\d+)", hostlib.read(f"{group}/cpu.stat")).group(1))
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if hostlib.read(path).rpartition(")")[2].split()[1] == KTHREADD:
+                total += int(hostlib.read(f"{os.path.dirname(path)}/schedstat").split()[0]) // 1000
+    return total
 
 
 class Case:
@@ -68,10 +83,31 @@ class Case:
     def __init__(self, command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.out = ""
-        while "ready\n" not in self.out:
-            line = self.process.stdout.readline()
-            hostlib.require(line, f"{command}: {self.out.strip()[-1000:]}")
+        hostlib.require(self.says("ready"), f"{command}: {self.out.strip()[-1000:]}")
+
+    def says(self, word):
+        """Waits for a line; false if the program has ended."""
+        for line in self.process.stdout:
             self.out += line
+            if line == f"{word}\n":
+                return True
+        return False
+
+    def go_on(self):
+        self.process.stdin.write("go on\n")
+        self.process.stdin.flush()
+
+    def steps(self, group):
+        """With --step, the results. Each has the CPU time of the @group for one run, in us."""
+        spent = []
+        while not spent or self.says("ready"):
+            before = cpu_us(group)
+            self.go_on()
+            if self.says("done"):
+                spent.append(cpu_us(group) - before)
+                self.go_on()
+        self.process.stdin.close()
+        return [{**one, CPU: round(us / one["runs"], 1)} for one, us in zip(self.end(), spent)]
 
     def begin(self):
         self.process.stdin.write("begin\n")
@@ -82,6 +118,11 @@ class Case:
         status = self.process.wait()
         hostlib.require(status == 0, f"{self.process.args}: status {status}: {self.out.strip()[-1000:]}")
         return results(self.out)
+
+
+def steps_in_guest(guest, command, seconds):
+    group = hostlib.put_into_group(guest.name, guest.pid())
+    return Case([hostlib.GUEST, "run", guest.name, "--stdin", "--timeout", str(seconds), "--", f"{command} --step"]).steps(group)
 
 
 def exit_names():
@@ -157,6 +198,34 @@ def in_host(name, timeout, lab_options, command, boot=("tools/lab/run",)):
 def over_rounds(values):
     return {"median": round(statistics.median(values), 4), "least": round(min(values), 4), "most": round(max(values), 4),
             "rounds": [round(value, 4) for value in values]}
+
+
+def relative(found, base, what):
+    """Kernel and size -> level, and time in @found relative to that in @base."""
+    least = {(one["kernel"], one["size"]): one[what] for one in base if what in one}
+    return {(one["kernel"], one["size"]): (one["level"], one[what] / least[one["kernel"], one["size"]])
+            for one in found if (one["kernel"], one["size"]) in least}
+
+
+def ratios(systems, pairs):
+    """For each pair of systems, by level and of all: geometric mean, best and worst ratio of times."""
+    result = {}
+    for of, to, what in pairs:
+        rows = list(relative(systems.get(of, []), systems.get(to, []), what).values())
+        levels = {"all": rows, **{str(level): [row for row in rows if row[0] == level] for level in sorted({level for level, _ in rows})}}
+        if rows:
+            result[f"{of}/{to}{WHAT[what]}"] = {name: ratio_of([value for _, value in some]) for name, some in levels.items()}
+    return result
+
+
+def ratio_of(values):
+    return {"mean": round(statistics.geometric_mean(values), 3), "best": round(min(values), 3), "worst": round(max(values), 3)}
+
+
+def show_ratios(found):
+    for pair, levels in found.items():
+        for level, one in levels.items():
+            print(f"{pair}, {'all' if level == 'all' else f'level {level}'}: mean {one['mean']}, best {one['best']}, worst {one['worst']}")
 
 
 def write_report(name, report):

@@ -57,7 +57,7 @@ static void *got;
 static size_t in_bytes, out_bytes, global[2], local[2];
 static uint32_t size; /* of the problem */
 static unsigned int milliseconds = 300;
-static bool wait_for_line;
+static bool wait_for_line, step;
 static const char *platform, *source;
 static char *wanted;
 
@@ -378,6 +378,15 @@ static int measure(const struct work *work)
 	return 0;
 }
 
+static int wait_after(const char *state)
+{
+	char line[16];
+
+	printf("%s\n", state);
+	fflush(stdout);
+	return !fgets(line, sizeof(line), stdin);
+}
+
 static int run(const struct work *work, unsigned int which)
 {
 	int err;
@@ -386,16 +395,13 @@ static int run(const struct work *work, unsigned int which)
 	err = begin(work);
 	if (!err)
 		err = work->run() || !is_right(work);
-	if (!err && wait_for_line) {
-		char line[16];
-
-		printf("ready\n");
-		fflush(stdout);
-		err = !fgets(line, sizeof(line), stdin);
-		wait_for_line = false;
-	}
+	if (!err && wait_for_line)
+		err = wait_after("ready");
+	wait_for_line = step;
 	if (!err)
 		err = measure(work);
+	if (!err && step)
+		err = wait_after("done");
 	end(work);
 	return err;
 }
@@ -407,6 +413,8 @@ static const struct argp_option options[] = {
 	{ "milliseconds", 'm', "N", 0, "Repeat for this time, and thrice at least (default 300)",
 	  0 },
 	{ "wait", 'w', NULL, 0, "Print \"ready\" and wait for a line on stdin before timing", 0 },
+	{ "step", 's', NULL, 0,
+	  "The same for each kernel and size, and \"done\" and a line after its timing", 0 },
 	{ 0 },
 };
 
@@ -433,6 +441,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	case 'm':
 		milliseconds = parse_number(state, argument, 1, 600000);
 		return 0;
+	case 's':
+		step = true;
+		/* fall through */
 	case 'w':
 		wait_for_line = true;
 		return 0;

@@ -282,6 +282,9 @@ def pocl(say):
             "failed": report["failed"]}
 
 
+KINDS_OF_TIME = {"us": "", "cpu_us": ", CPU"}
+
+
 def compute(say):
     """Kernels in a guest, relative to those of a device that is not shared."""
     report = report_of(LAB["compute"])
@@ -291,7 +294,8 @@ def compute(say):
     times = {name: {f"{one['kernel']} {one['size']}": one for one in found} for name, found in report["systems"].items()}
     return {"machine": report["machine"],
             "kernels": [{"kernel": one["kernel"], "size": one["size"], "level": one["level"],
-                         **{name: significant(found[key]["us"]) for name, found in times.items() if key in found}}
+                         **{f"{name}{suffix}": significant(found[key][what]) for name, found in times.items()
+                            for what, suffix in KINDS_OF_TIME.items() if what in found.get(key, ())}}
                         for key, one in times["vgpu"].items()],
             **{key: report[key] for key in ("ratios", "behind", "clients", "beside", "costs", "failed")}}
 
@@ -310,8 +314,8 @@ def compute_gen9(say):
     if not found.get("native") or not all(found.values()):
         raise Skipped(f"the last make {LAB['compute_gen9']} left something out")
     native = found.pop("native")
-    ratios = {system: {key: significant(one["us"] / native[key]["us"]) for key, one in kernels.items() if key in native}
-              for system, kernels in found.items()}
+    ratios = {f"{system}{suffix}": {key: significant(one[what] / native[key][what]) for key, one in kernels.items() if key in native}
+              for system, kernels in found.items() for what, suffix in KINDS_OF_TIME.items()}
     added = {system: [one["us"] - native[key]["us"] for key, one in kernels.items() if native[key]["level"]] for system, kernels in found.items()}
     return {"machine": report["machine"], "ratios": ratios, "summary": {system: summary(one) for system, one in ratios.items()},
             "added_us": {system: [significant(value) for value in statistics.quantiles(values, n=4)] for system, values in added.items()},

@@ -262,23 +262,30 @@ def pocl(section):
 
 
 # The device that a system shares, or reaches, and what each of the two is.
-SHARED = {"vgpu": "whole", "tcp": "pocl", "vsock": "pocl"}
-COMPUTING = {"vgpu": "vGPU", "tcp": "PoCL, TCP", "vsock": "PoCL, vsock"}
+SHARED = {"vgpu": "whole", "vgpu, CPU": "whole, CPU", "tcp": "pocl", "vsock": "pocl"}
+COMPUTING = {"vgpu": "vGPU", "vgpu, CPU": "vGPU, the host's CPU time", "tcp": "PoCL, TCP", "vsock": "PoCL, vsock"}
 LEVELS = {"all": "all", "0": "0: launches and copies", "1": "1: algorithms", "2": "2: applications"}
 
 
+def shared(section):
+    """System -> its ratios to the device, and the device."""
+    found = ((system, device, section["ratios"].get(f"{system.partition(',')[0]}/{device}")) for system, device in SHARED.items())
+    return {system: (ratios, device) for system, device, ratios in found if ratios}
+
+
 def computing_kernels(section):
-    yield "kernel", "size", *(f"{name}, us" for name in ("all of the GPU", "PoCL in the host")), *COMPUTING.values()
+    found = shared(section)
+    yield "kernel", "size", *(f"{name}, us" for name in ("all of the GPU", "PoCL in the host")), *(COMPUTING[system] for system in found)
     for one in section["kernels"]:
         yield (f"`{one['kernel']}`", one["size"], number(one["whole"]), number(one["pocl"]),
-               *(number(one[system] / one[device]) if system in one else "" for system, device in SHARED.items()))
+               *(number(one[system] / one[device]) if system in one else "" for system, (_, device) in found.items()))
 
 
 def computing_levels(section):
-    yield "level", *(f"{name}: {what}" for name in COMPUTING.values() for what in ("geometric mean", "best", "worst"))
-    found = {system: section["ratios"][f"{system}/{device}"] for system, device in SHARED.items()}
+    found = shared(section)
+    yield "level", *(f"{COMPUTING[system]}: {what}" for system in found for what in ("geometric mean", "best", "worst"))
     for level, name in LEVELS.items():
-        yield name, *(number(found[system][level][key]) for system in SHARED for key in ("mean", "best", "worst"))
+        yield name, *(number(ratios[level][key]) for ratios, _ in found.values() for key in ("mean", "best", "worst"))
 
 
 def computing_neighbour(section):
@@ -309,20 +316,25 @@ def compute(section):
 COMPUTING_GEN9 = {"native": "i915 on the host", "adaptive:whole": "ghyvi, all of the GPU", "adaptive": "ghyvi, an eighth", "gvtg": "GVT-g, an eighth"}
 
 
+def computing_gen9(system):
+    name, _, cpu = system.partition(",")
+    return COMPUTING_GEN9[name] + (", the host's CPU time" if cpu else "")
+
+
 def compute_gen9(section):
     guests = list(section["ratios"])
-    rows = [("kernel", "size", "native, us", *(COMPUTING_GEN9[system] for system in guests))]
+    rows = [("kernel", "size", "native, us", *map(computing_gen9, guests))]
     for one in section["kernels"]:
         ratios = (section["ratios"][system].get(f"{one['kernel']} {one['size']}") for system in guests)
         rows.append((f"`{one['kernel']}`", one["size"], number(one["native_us"]), *("" if ratio is None else number(ratio) for ratio in ratios)))
     summary = section["summary"]
     return ["Time of each kernel over the native one:", "", *table(*rows), "",
             *table(("system", "geometric mean", "best", "worst"), *(
-                (COMPUTING_GEN9[system], number(summary[system]["mean"]),
+                (computing_gen9(system), number(summary[system]["mean"]),
                  *(f"{number(section['ratios'][system][summary[system][key]])} (`{summary[system][key]}`)" for key in ("least", "most")))
                 for system in guests)), "",
             "What a kernel of level 1 or 2 takes longer than natively, in us:", "",
-            *table(("system", "25 % of the kernels", "median", "75 %"), *((COMPUTING_GEN9[system], *map(number, section["added_us"][system])) for system in guests)), "",
+            *table(("system", "25 % of the kernels", "median", "75 %"), *((COMPUTING_GEN9[system], *map(number, values)) for system, values in section["added_us"].items())), "",
             "For each submission of these programs:", "",
             *table(("system", "VM exits", "register accesses", "GGTT accesses", "submissions"), *(
                 (COMPUTING_GEN9[system], *(number(one[key]) for key in ("exits", "registers", "ggtt")), one["submissions"])
