@@ -260,15 +260,16 @@ test-eu-judges: i915-shim
 	@$(MAKE) --no-print-directory -C selftests/eu/judges BUILD=$(abspath $(BUILD))
 	@selftests/eu/judges/run --build $(BUILD) $(JUDGES)
 
-# Not part of make test: it takes minutes.
+# Not part of make test: it takes minutes. OTHERS=all: all of piglit's OpenCL programs, hours; the next run goes on where one ended.
+# IGT=DIR: with those of igt-gpu-tools that compute, built in DIR.
 .PHONY: test-opencl
 test-opencl: modules guest-programs tools pgpu-emu migrating-qemu
 	@tools/setup --check lab native opencl
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
 	@GHYVI_LAB_NAME=opencl selftests/lab/run opencl_programs_of_two_guests_compute a_guest_compiles_opencl \
 		opencl_programs_of_others_pass an_opencl_program_moves
-	@selftests/native/run opencl_programs_compute blitter_copies
-	@selftests/native/run --gen9 opencl_programs_of_a_guest_compute guest_works_in_a_chosen_slot
+	@selftests/native/run opencl_programs_compute opencl_programs_of_others_pass blitter_copies
+	@selftests/native/run --gen9 opencl_programs_of_a_guest_compute opencl_programs_of_others_pass guest_works_in_a_chosen_slot
 	@selftests/native/run --gvtg kvmgt vgpu guest opencl_programs_of_a_guest_compute
 
 # Not part of make test: with two CPUs the emulator loses VMs (tools/lab/README.md, Limits).

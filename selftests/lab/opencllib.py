@@ -6,6 +6,7 @@ import importlib.machinery
 import os
 import re
 import tarfile
+import time
 
 import hostlib
 from hostlib import require
@@ -16,6 +17,7 @@ judges = importlib.machinery.SourceFileLoader("judges", f"{hostlib.TREE}/selftes
 # Of opencl_run's: shared memory, atomics, many dispatches, doubles, images, copies. All take twice as long.
 SOME = ("matmul", "reduce", "atomics", "transcendental", "doubles", "sort", "image", "copies")
 GUEST_MB = 1024
+OTHER_S = 1800  # the tests of a library
 SYSTEM = "PATH=/usr/bin:/usr/sbin HOME=/tmp chroot /system"
 RESULTS = "/tmp/results"
 RUN = f"opencl_run Intel /opt/kernels.bin {RESULTS} {' '.join(SOME)}"
@@ -84,3 +86,23 @@ def compute_in(guest, seconds):
 
 def require_right_in(guest, out, tests=None):
     require_right(guest.name, results_of(guest), guest.must_run(f"{SYSTEM} opencl_run --list"), out, tests)
+
+
+def others_pass(where, run):
+    """@run runs a command where the disk of others is mounted. Goes on where the last run @where with this disk ended early."""
+    lines = [line.split("\t") for line in run("cat /system/opt/others", OTHER_S)[1].splitlines()]
+    notes = f"{hostlib.OUT}/{where}-{os.path.basename(others())}.done"
+    with open(notes, "a+", encoding="ascii") as file:
+        file.seek(0)
+        done = dict(line.rstrip("\n").split("\t") for line in file)
+        for name, command, wanted in lines:
+            if name in done:
+                continue
+            begun = time.monotonic()
+            _, out = run(f"export $(cat /system/opt/environment); {SYSTEM} {command}", OTHER_S)
+            done[name] = "pass" if re.search(wanted, out) else "FAIL"
+            print(name, done[name], sep="\t", file=file, flush=True)
+            say(f"{len(done)} of {len(lines)}: {name}: {done[name]}, {time.monotonic() - begun:.1f} s{': ' + out[-500:] if done[name] == 'FAIL' else ''}")
+    os.unlink(notes)
+    failed = [name for name, result in done.items() if result != "pass"]
+    require(not failed, f"{len(failed)} of {len(lines)} failed: {failed}")

@@ -77,12 +77,12 @@ def write(path, text):
         file.write(text)
 
 
-def begin_opencl():
-    """The runtime of the disk for guests, on this machine's i915."""
+def begin_opencl(disk=None):
+    """The runtime of a disk for guests, on this machine's i915."""
     for path in glob.glob("/sys/class/drm/card0/engine/*/heartbeat_interval_ms"):
         write(path, str(hostlib.PATIENT_HEARTBEAT_MS))
     run("modprobe", "-a", "loop", "erofs")
-    run("sh", "-c", opencllib.mount_command(opencllib.opencl()[0]))
+    run("sh", "-c", opencllib.mount_command(disk or opencllib.opencl()[0]))
 
 
 def interrupts():

@@ -209,6 +209,14 @@ def opencl_programs_of_a_guest_compute():
     require_no_defect(take_log())
 
 
+@long_test
+def opencl_programs_of_others_pass():
+    with guest_with_i915(mem=opencllib.GUEST_MB, extra=("--qemu-args", *opencllib.disk(opencllib.others()))) as guest:
+        opencllib.begin(guest)
+        opencllib.others_pass(guest.name, guest.run)
+    require_no_defect(take_log())
+
+
 @test
 def guest_with_i915_works():
     run_in_guest("blitcheck --rounds 2 --contexts 2", f"{IGT}/gem_blt -s 65536 -t 20 -r 1",

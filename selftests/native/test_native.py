@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import time
 
+import hostlib
 import ktap
 import opencllib
 import patience
@@ -81,6 +82,13 @@ def opencl_programs_compute():
     got = {os.path.basename(path): pathlib.Path(path).read_bytes() for path in glob.glob(f"{opencllib.RESULTS}/*")}
     listed = run("sh", "-c", f"{opencllib.SYSTEM} opencl_run --list")
     opencllib.require_right("the host", got, listed, out, opencllib.SOME)
+
+
+@long_test
+def opencl_programs_of_others_pass():
+    """On the host's i915."""
+    begin_opencl(opencllib.others())
+    opencllib.others_pass("host", lambda command, timeout: hostlib.run("sh", "-c", command, timeout=timeout))
 
 
 @test
