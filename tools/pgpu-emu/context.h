@@ -41,7 +41,7 @@ struct emu_image_notes {
 bool emu_context_load(struct emu_engine *engine, u64 descriptor);
 /* Save the loaded context. */
 void emu_context_save(struct emu_engine *engine);
-/* Lite restore: read the tail of the loaded context again. */
+/* The loaded context is submitted again: read its tail. */
 void emu_context_update_tail(struct emu_engine *engine);
 
 #endif

@@ -125,13 +125,18 @@ static const char *const domain_names[BIT(DOMAINS)] = {
 	"-", "R", "M", "RM", "G", "RG", "MG", "RMG"
 };
 
-const char *emu_forcewake_held(struct emu *emu)
+static unsigned int held(struct emu *emu)
 {
-	unsigned int held = 0, i;
+	unsigned int domains = 0, i;
 
 	for (i = 0; i < DOMAINS; i++)
-		held |= *emu_reg(emu, registers[i].ack) & 1 ? BIT(i) : 0;
-	return domain_names[held];
+		domains |= *emu_reg(emu, registers[i].ack) & 1 ? BIT(i) : 0;
+	return domains;
+}
+
+const char *emu_forcewake_held(struct emu *emu)
+{
+	return domain_names[held(emu)];
 }
 
 static unsigned int domains_of(u32 offset)
@@ -183,11 +188,9 @@ static bool is_in_rc6(struct emu *emu)
 	unsigned int i;
 
 	if (!(control & GEN6_RC_CTL_RC6_ENABLE) ||
-	    !(control & GEN6_RC_CTL_HW_ENABLE || *emu_reg(emu, GEN6_RC_STATE) & RC_SW_TARGET_RC6))
+	    !(control & GEN6_RC_CTL_HW_ENABLE || *emu_reg(emu, GEN6_RC_STATE) & RC_SW_TARGET_RC6) ||
+	    held(emu))
 		return false;
-	for (i = 0; i < DOMAINS; i++)
-		if (*emu_reg(emu, registers[i].ack) & 1)
-			return false;
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		if (emu->engines[i].state == EMU_RUNNING || emu->engines[i].state == EMU_WAITING)
 			return false;
