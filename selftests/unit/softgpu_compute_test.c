@@ -46,9 +46,7 @@ static void a_dispatch_has_its_command_and_the_state_of_its_context(void **state
 	assert_true(rig->job.compute);
 
 	/* The next job of the context goes on with it. */
-	rig_reset(rig);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(unit.dispatches, 2);
 	assert_int_equal(unit.seen.base[SURFACE_BASE], 0x11001);
 	assert_int_equal(unit.seen.number, 2);
@@ -65,9 +63,7 @@ static void without_workers_a_dispatch_has_no_effect(void **state)
 	assert_int_equal(data32(rig, 0), 5);
 	assert_non_null(strstr(rig->reporter.last, "ghyvi-eud"));
 	rig->reporter.last[0] = 0;
-	rig_reset(rig);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_COMPLETE);
 	assert_string_equal(rig->reporter.last, ""); /* once */
 }
 
@@ -475,9 +471,7 @@ static void a_group_ends_with_its_job(void **state)
 	WRITE_ONCE(unit.execute, NULL);
 	sem_post(&unit.go);
 	memset(&rig->backend, 0, sizeof(rig->backend));
-	rig_reset(rig);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(unit.seen.groups, 0);
 
 	/* The process that goes on with it ends. */

@@ -435,6 +435,13 @@ enum ghyvi_job_status rig_run_batch(struct rig *rig)
 	return rig_run(rig);
 }
 
+enum ghyvi_job_status rig_run_walker(struct rig *rig)
+{
+	rig_reset(rig);
+	ring_walker(rig);
+	return rig_run(rig);
+}
+
 const char *rig_reason(struct rig *rig)
 {
 	return rig->reporter.last;

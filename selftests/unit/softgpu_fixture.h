@@ -205,6 +205,8 @@ static inline u64 data64(struct rig *rig, u32 offset)
 
 /* Run one batch with user rights; the ring ends after it. */
 enum ghyvi_job_status rig_run_batch(struct rig *rig);
+/* Begin with an empty ring, and run one dispatch. */
+enum ghyvi_job_status rig_run_walker(struct rig *rig);
 const char *rig_reason(struct rig *rig);
 
 /* General-purpose register @n, as the context saved it; and a command that loads it. */

@@ -50,8 +50,7 @@ static void a_worker_maps_what_its_context_may_access(void **state)
 	unsigned int i;
 
 	unit_start(&unit, touch);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_COMPLETE);
 	for (i = 0; i < ARRAY_SIZE(fault_errors); i++)
 		assert_int_equal(fault_errors[i], 0);
 	assert_ptr_equal(faulted[0], rig->data + PAGE_SIZE);
@@ -81,17 +80,15 @@ static void an_address_that_is_not_mapped_ends_the_job(void **state)
 	struct unit unit;
 
 	unit_start(&unit, touch_hole);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_ERROR);
 	sem_wait(&unit.go);
 	assert_true(fault_errors[0] == -EFAULT || fault_errors[0] == -EAGAIN); /* already */
 	assert_int_equal(fault_errors[1], -EAGAIN);
 	assert_int_equal(rig->job.fault.ipehr, WALKER);
 
 	WRITE_ONCE(unit.execute, NULL);
-	rig_reset(rig);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE); /* the worker is as good as before */
+	/* The worker is as good as before. */
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_COMPLETE);
 	unit_stop(&unit);
 }
 
@@ -165,8 +162,7 @@ static void a_worker_that_hangs_costs_its_client_the_job(void **state)
 	struct unit unit;
 
 	unit_start(&unit, NULL);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_COMPLETE);
 	WRITE_ONCE(unit.execute, hang);
 	rig_reset(rig);
 	ring_walker(rig);
@@ -182,12 +178,10 @@ static void a_worker_that_hangs_costs_its_client_the_job(void **state)
 	rig_start(rig);
 	rig_cancel(rig);
 
-	/* The old answer is nobody's. */
+	/* No engine waits for the old answer. */
 	WRITE_ONCE(unit.execute, NULL);
 	sem_post(&unit.go);
-	rig_reset(rig);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_COMPLETE);
 	unit_stop(&unit);
 }
 
@@ -196,9 +190,7 @@ static void new_worker_gets_next_dispatch(struct rig *rig)
 	struct unit unit;
 
 	unit_start(&unit, NULL);
-	rig_reset(rig);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(unit.dispatches, 1);
 	unit_stop(&unit);
 }
@@ -226,13 +218,10 @@ static void a_worker_that_ends_takes_no_other_dispatch_with_it(void **state)
 	struct unit first, second;
 
 	unit_start(&first, NULL);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_COMPLETE);
 	WRITE_ONCE(first.execute, hang);
 	rig->job.budget_ns = 20 * NSEC_PER_MSEC;
-	rig_reset(rig);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_ERROR);
 
 	rig->job.budget_ns = 0;
 	rig_reset(rig);
@@ -267,16 +256,12 @@ static void wrong_answers_are_errors(void **state)
 	unit_start(&unit, answer_wrongly);
 	for (i = 0; i < ARRAY_SIZE(statuses); i++) {
 		wrong_status = statuses[i];
-		rig_reset(rig);
-		ring_walker(rig);
-		assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+		assert_int_equal(rig_run_walker(rig), GHYVI_JOB_ERROR);
 	}
 	assert_non_null(strstr(rig->reporter.last, "??2Jxxx"));
 	wrong_status = GHYVI_EU_ERROR + 1; /* the worker gets -EINVAL, and the engine waits on */
 	rig->job.budget_ns = 20 * NSEC_PER_MSEC;
-	rig_reset(rig);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_ERROR);
 	unit_stop(&unit);
 	assert_int_equal(unit.end, -EINVAL);
 }
@@ -379,8 +364,7 @@ static void a_client_that_goes_parts_from_its_worker(void **state)
 	int taken;
 
 	unit_start(&unit, NULL);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(softgpu_worker_accept(unit.worker, &name), -EBUSY);
 	taken = atomic_read(&unit.taken);
 	softgpu_client_part(softgpu_client(rig->client));
@@ -399,8 +383,7 @@ static void a_job_that_ends_takes_its_pages_away(void **state)
 	int taken;
 
 	unit_start(&unit, NULL);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE); /* the client has a worker */
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_COMPLETE); /* the client has a worker */
 	WRITE_ONCE(unit.execute, hang);
 	rig_reset(rig);
 	rig->job.budget_ns = 20 * NSEC_PER_MSEC;
@@ -423,8 +406,7 @@ static void the_next_user_of_a_vgpu_has_another_worker(void **state)
 	struct unit first;
 
 	unit_start(&first, NULL);
-	ring_walker(rig);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig_run_walker(rig), GHYVI_JOB_COMPLETE);
 	assert_non_null(softgpu_ops.client_reset);
 	softgpu_ops.client_reset(rig->client);
 	unit_join(&first);
