@@ -220,39 +220,24 @@ static void manage_object(void)
 	struct drm_i915_gem_wait wait = { any_object(), below(WILD) ? 0 : take(1),
 					  below(4) * A_MILLISECOND };
 	struct drm_i915_gem_sw_finish finish = { any_object() };
+	const struct {
+		unsigned long request;
+		void *argument;
+	} calls[] = {
+		{ DRM_IOCTL_I915_GEM_SET_DOMAIN, &domain },
+		{ DRM_IOCTL_I915_GEM_SET_CACHING, &caching },
+		{ DRM_IOCTL_I915_GEM_GET_CACHING, &caching },
+		{ DRM_IOCTL_I915_GEM_SET_TILING, &tiling },
+		{ DRM_IOCTL_I915_GEM_GET_TILING, &which },
+		{ DRM_IOCTL_I915_GEM_MADVISE, &advice },
+		{ DRM_IOCTL_I915_GEM_BUSY, &busy },
+		{ DRM_IOCTL_I915_GEM_WAIT, &wait },
+		{ DRM_IOCTL_I915_GEM_SW_FINISH, &finish },
+		{ DRM_IOCTL_I915_GEM_THROTTLE, NULL },
+	};
+	unsigned int n = below(COUNT(calls));
 
-	switch (below(10)) {
-	case 0:
-		ioctl(drm, DRM_IOCTL_I915_GEM_SET_DOMAIN, &domain);
-		break;
-	case 1:
-		ioctl(drm, DRM_IOCTL_I915_GEM_SET_CACHING, &caching);
-		break;
-	case 2:
-		ioctl(drm, DRM_IOCTL_I915_GEM_GET_CACHING, &caching);
-		break;
-	case 3:
-		ioctl(drm, DRM_IOCTL_I915_GEM_SET_TILING, &tiling);
-		break;
-	case 4:
-		ioctl(drm, DRM_IOCTL_I915_GEM_GET_TILING, &which);
-		break;
-	case 5:
-		ioctl(drm, DRM_IOCTL_I915_GEM_MADVISE, &advice);
-		break;
-	case 6:
-		ioctl(drm, DRM_IOCTL_I915_GEM_BUSY, &busy);
-		break;
-	case 7:
-		ioctl(drm, DRM_IOCTL_I915_GEM_WAIT, &wait);
-		break;
-	case 8:
-		ioctl(drm, DRM_IOCTL_I915_GEM_SW_FINISH, &finish);
-		break;
-	default:
-		ioctl(drm, DRM_IOCTL_I915_GEM_THROTTLE);
-		break;
-	}
+	ioctl(drm, calls[n].request, calls[n].argument);
 }
 
 /* The value of a context's parameter, in *buffer if it is longer than the field. */
