@@ -403,6 +403,7 @@ bench-compute-gen9:
 	@tools/setup bench native opencl
 	@$(MAKE) --no-print-directory modules guest-programs tools pgpu-emu
 	@GHYVI_OPENCL=$$(selftests/lab/mkopencl | paste -sd " ") tools/bench/gvtg --report $@ $(BENCH)
+	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
 
 bench-multicall:
 	@tools/setup bench
