@@ -82,7 +82,7 @@ class Case:
 
     def __init__(self, command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.out = ""
+        self.out, self.spent = "", []
         hostlib.require(self.says("ready"), f"{command}: {self.out.strip()[-1000:]}")
 
     def says(self, word):
@@ -97,17 +97,20 @@ class Case:
         self.process.stdin.write("go on\n")
         self.process.stdin.flush()
 
-    def steps(self, group):
-        """With --step, the results. Each has the CPU time of the @group for one run, in us."""
-        spent = []
-        while not spent or self.says("ready"):
-            before = cpu_us(group)
-            self.go_on()
-            if self.says("done"):
-                spent.append(cpu_us(group) - before)
-                self.go_on()
+    def step(self, group):
+        """With --step, the next measurement; false after the last one."""
+        before = cpu_us(group)
+        self.go_on()
+        if not self.says("done"):
+            return False
+        self.spent.append(cpu_us(group) - before)
+        self.go_on()
+        return self.says("ready")
+
+    def end_of_steps(self):
+        """The results. Each has the CPU time of the group for one run, in us."""
         self.process.stdin.close()
-        return [{**one, CPU: round(us / one["runs"], 1)} for one, us in zip(self.end(), spent)]
+        return [{**one, CPU: round(us / one["runs"], 1)} for one, us in zip(self.end(), self.spent)]
 
     def begin(self):
         self.process.stdin.write("begin\n")
@@ -120,9 +123,17 @@ class Case:
         return results(self.out)
 
 
-def steps_in_guest(guest, command, seconds):
+def steps_in_turn(*cases):
+    """The results of each (case, control group). One measures after the other, each time: the speed of this machine drifts."""
+    while all([case.step(group) for case, group in cases]):
+        pass
+    return [case.end_of_steps() for case, _ in cases]
+
+
+def case_in_guest(guest, command, seconds):
+    """A program with --step, and its control group."""
     group = hostlib.put_into_group(guest.name, guest.pid())
-    return Case([hostlib.GUEST, "run", guest.name, "--stdin", "--timeout", str(seconds), "--", f"{command} --step"]).steps(group)
+    return Case([hostlib.GUEST, "run", guest.name, "--stdin", "--timeout", str(seconds), "--", f"{command} --step"]), group
 
 
 def exit_names():
