@@ -402,8 +402,8 @@ bench-compute:
 bench-compute-gen9:
 	@tools/setup bench native opencl
 	@$(MAKE) --no-print-directory modules guest-programs tools pgpu-emu
-	@GHYVI_OPENCL=$$(selftests/lab/mkopencl | paste -sd " ") tools/bench/gvtg --report $@ $(BENCH)
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
+	@GHYVI_OPENCL=$$(selftests/lab/mkopencl | paste -sd " ") tools/bench/gvtg --report $@ $(BENCH)
 
 bench-multicall:
 	@tools/setup bench
