@@ -29,6 +29,16 @@ HOSTILE_S = 600
 HASTY_MS = 100  # heartbeat interval of i915
 
 
+def start(guest, command):
+    """In the background; finish() waits for its end."""
+    guest.must_run(f"rm -f /tmp/status; ( ({command}); echo $? >/tmp/status) >/tmp/out 2>&1 &")
+
+
+def finish(guest, seconds):
+    """What the started command has printed. It must have succeeded."""
+    return guest.must_run("until test -s /tmp/status; do sleep 0.1; done; cat /tmp/out; grep -qx 0 /tmp/status", seconds)
+
+
 def workers(eud):
     """Processes of ghyvi-eud that execute kernels. Kernels without CONFIG_PROC_CHILDREN have no list."""
     found = []
@@ -67,9 +77,9 @@ def computing_guests(*names, **options):
 def share_long_groups(vgpus, guests):
     """A dispatch gives way within a thread group. So a guest whose group does not end holds up no other one."""
     for guest in guests:
-        guest.must_run(f"rm /tmp/status; ({LONG_GROUPS}; echo $? >/tmp/status) >/tmp/out 2>&1 &")
+        start(guest, LONG_GROUPS)
     for guest in guests:
-        guest.must_run("until test -s /tmp/status; do sleep 0.1; done; cat /tmp/out; grep -qx 0 /tmp/status", LONG_S)
+        finish(guest, LONG_S)
     shared = [vgpu.stat("preemptions_rcs") for vgpu in vgpus]
     say(f"long groups: {shared} preemptions")
     require(all(shared), f"preemptions: {shared}")
@@ -92,10 +102,9 @@ def kernels_of_two_guests_compute():
         for guest in guests:
             hostlib.put_into_group(guest.name, guest.pid())
             guest.be_patient()
-            guest.must_run(f"({RESULT}; {MANY_GROUPS}; echo $? >/tmp/status) >/tmp/out 2>&1 &")
+            start(guest, f"{RESULT} && {MANY_GROUPS}")
         for guest in guests:
-            guest.must_run("until test -s /tmp/status; do sleep 0.1; done; cat /tmp/out; grep -q hash /tmp/out && "
-                           "grep -qx 0 /tmp/status", TIMEOUT_S)
+            finish(guest, TIMEOUT_S)
         require(len(workers(eud)) == 2, f"processes: {workers(eud)}")
         for pid in workers(eud):
             with open(f"/proc/{pid}/status", encoding="ascii") as status:
@@ -115,12 +124,11 @@ def lost_execution_units_cost_only_their_guest():
         for guest in guests:
             guest.must_run(RESULT, TIMEOUT_S)
         first, second = workers(eud)
-        guests[1].must_run(f"({MANY_GROUPS} --rounds 3; echo $? >/tmp/status) >/tmp/out 2>&1 &")
+        start(guests[1], f"{MANY_GROUPS} --rounds 3")
         os.kill(first, signal.SIGKILL)
         eventually(lambda: first not in workers(eud), "the process is gone")
         guests[0].must_run(RESULT, TIMEOUT_S)
-        guests[1].must_run("until test -s /tmp/status; do sleep 0.1; done; cat /tmp/out; grep -qx 0 /tmp/status",
-                           TIMEOUT_S)
+        finish(guests[1], TIMEOUT_S)
         require(second in workers(eud) and len(workers(eud)) == 2, f"processes: {workers(eud)}")
 
 
@@ -132,11 +140,12 @@ def hostile_and_good_guest():
         for guest in (hostile, good):
             guest.load_driver()
         good.be_patient()
-        good.must_run(f"(while test ! -e /tmp/end; do {RESULT} || break; done; echo $? >/tmp/status) >/tmp/out 2>&1 &")
+        start(good, f"until test -e /tmp/end; do {RESULT} || exit; done")
         yield vgpus[0], hostile
-        answers = good.must_run("touch /tmp/end; until test -s /tmp/status; do sleep 0.1; done; grep -c hash /tmp/out",
-                                TIMEOUT_S)
-        say(f"{answers.strip()} right answers meanwhile; {vgpus[0].stat('engine_errors')} engine errors, {vgpus[0].last_error()}")
+        good.must_run("touch /tmp/end")
+        answers = finish(good, TIMEOUT_S).count("hash")
+        require(answers, "no answer meanwhile")
+        say(f"{answers} right answers meanwhile; {vgpus[0].stat('engine_errors')} engine errors, {vgpus[0].last_error()}")
         for guest in (hostile, good):
             guest.must_run(RESULT, TIMEOUT_S)
         good.require_no_trouble()

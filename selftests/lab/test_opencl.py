@@ -6,7 +6,7 @@ import contextlib
 from hostlib import require
 from ktap import long_test
 from opencllib import GUEST_MB, RESULTS, RUN, SOME, SYSTEM, begin, disk, others, others_pass, require_right_in
-from test_compute import computing_guests, execution_units, workers
+from test_compute import computing_guests, execution_units, finish, start, workers
 
 RUN_S = 300
 COMPILE_S = 900
@@ -26,10 +26,9 @@ def opencl_programs_of_two_guests_compute():
     """Debian's OpenCL runtime computes what PoCL does, in two guests at the same time."""
     with opencl_guests("left", "right") as (eud, vgpus, guests):
         for guest in guests:
-            guest.must_run(f"({SYSTEM} {RUN}; echo $? >/tmp/status) >/tmp/out 2>&1 &")
+            start(guest, f"{SYSTEM} {RUN}")
         for guest in guests:
-            out = guest.must_run("until test -s /tmp/status; do sleep 0.1; done; cat /tmp/out", RUN_S)
-            require_right_in(guest, out, SOME)
+            require_right_in(guest, finish(guest, RUN_S), SOME)
         require(len(workers(eud)) == 2, f"processes: {workers(eud)}")
 
 
