@@ -397,13 +397,13 @@ bench-compute:
 	@tools/setup bench opencl pocl
 	@$(MAKE) --no-print-directory modules guest-programs tools
 	@tools/compare/build-pocl >/dev/null
-	@GHYVI_OPENCL=$$(selftests/lab/mkopencl | paste -sd " ") tools/bench/compute $(BENCH)
+	@paths=$$(selftests/lab/mkopencl) && GHYVI_OPENCL=$$paths tools/bench/compute $(BENCH)
 
 bench-compute-gen9:
 	@tools/setup bench native opencl
 	@$(MAKE) --no-print-directory modules guest-programs tools pgpu-emu
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
-	@GHYVI_OPENCL=$$(selftests/lab/mkopencl | paste -sd " ") tools/bench/gvtg --report $@ $(BENCH)
+	@paths=$$(selftests/lab/mkopencl) && GHYVI_OPENCL=$$paths tools/bench/gvtg --report $@ $(BENCH)
 
 bench-multicall:
 	@tools/setup bench
