@@ -87,7 +87,10 @@ def packaged_service_computes_for_a_guest_of_libvirt():
         raise Skip("no libvirtd: tools/setup")
     fixture.drop_all()
     services.stop()
-    with services.execution_units(), services.bus():
+    with contextlib.ExitStack() as stack:
+        stack.callback(services.stop)
+        stack.enter_context(services.execution_units())
+        stack.enter_context(services.bus())
         libvirt.setup()
         say("libvirt runs")
         with domain() as guest:
@@ -103,4 +106,3 @@ def packaged_service_computes_for_a_guest_of_libvirt():
             _, worker = require_confined(group)
             services.systemctl("stop", services.EUD)
             eventually(lambda: not os.path.exists(f"/proc/{worker}"), "the end of the last process")
-    services.stop()

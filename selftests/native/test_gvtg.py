@@ -5,7 +5,7 @@ import os
 import re
 import types
 
-import hostlib
+import fixture
 import ktap
 import opencllib
 import patience
@@ -90,12 +90,12 @@ def guest_powers_off():
 @long_test
 def opencl_programs_of_a_guest_compute():
     """Debian's OpenCL runtime computes what PoCL does, on the guest's i915."""
+    disk = opencllib.disk()
     create(OPENCL_UUID)
-    guest = hostlib.Guest("opencl", types.SimpleNamespace(uuid=OPENCL_UUID), mem=opencllib.GUEST_MB, timeout=2 * GUEST_S,
-                          extra=(*GUEST_OPTIONS, *opencllib.disk()))
     try:
-        guest.load_driver(GUEST_S)
-        opencllib.compute_in(guest, OPENCL_S)
+        with fixture.guests(types.SimpleNamespace(uuid=OPENCL_UUID), names=["opencl"], mem=opencllib.GUEST_MB,
+                            timeout=2 * GUEST_S, extra=(*GUEST_OPTIONS, *disk)) as (guest,):
+            guest.load_driver(GUEST_S)
+            opencllib.compute_in(guest, OPENCL_S)
     finally:
-        guest.kill()
         write(f"/sys/bus/mdev/devices/{OPENCL_UUID}/remove", "1")
