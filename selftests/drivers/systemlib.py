@@ -16,7 +16,7 @@ DECODE = f"LIBVA_DRIVER_NAME=iHD {FFMPEG} -hwaccel vaapi -hwaccel_device {NODE} 
 
 
 class SystemGuest(Guest):
-    """With i915 loaded. todo: the file of driverslib.write_todo(), parsed."""
+    """With i915 loaded. todo: the file of driverslib.run_script(), parsed."""
 
     def __init__(self, name, vgpu, todo, screen=()):
         """screen: QEMU's options to show the vGPU's display."""
@@ -27,8 +27,7 @@ class SystemGuest(Guest):
         try:
             _, trouble = self.load_driver()
             require(not trouble, "\n".join(trouble))
-            self.must_run("mkdir /system && mount -t erofs -o ro /dev/vdb /system && for d in dev proc sys tmp run; do "
-                          "mount -o rbind /$d /system/$d; done")
+            self.must_run(hostlib.mount_system())
             for file in todo["programs"]:
                 hostlib.must_run(hostlib.GUEST, "put", name, file, f"/tmp/{os.path.basename(file)}")
         except Problem:

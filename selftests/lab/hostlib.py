@@ -299,6 +299,12 @@ def second_disk(path):
     return "-drive", drive, "-device", "virtio-blk-pci,drive=disk,addr=12.0"
 
 
+def mount_system(disk="/dev/vdb"):
+    """The shell command that mounts a disk with a system at /system, with what a program of it needs of this one."""
+    return (f"mkdir -p /system && mount -t erofs -o ro {disk} /system && "
+            "for d in dev proc sys tmp run; do mount -o rbind /$d /system/$d; done")
+
+
 def small_pages(mb):
     """QEMU's arguments for @mb of memory, all of it: KVM before 6.13 maps no part of a huge page through the aperture.
     Files in memory have none by default."""

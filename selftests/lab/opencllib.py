@@ -44,8 +44,7 @@ def disk(path=None):
 
 
 def mount_command(disk_path):
-    return (f"mkdir -p /system {RESULTS} && mount -t erofs -o ro {disk_path} /system && "
-            "for d in dev proc sys tmp run; do mount -o rbind /$d /system/$d; done")
+    return f"mkdir -p {RESULTS} && {hostlib.mount_system(disk_path)}"
 
 
 def results_of(guest):
