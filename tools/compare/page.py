@@ -9,7 +9,6 @@ import re
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RESULTS = f"{TREE}/Documentation/results/compared.json"
 PAGE = f"{TREE}/Documentation/results/compared.md"
-PAGES = (PAGE,)
 MARKED = re.compile(r"(<!-- made by make compare: (\w+) -->\n).*?(<!-- end -->\n)", re.S)
 COMPARED = ("strict", "full", "segmented", "oos", "adaptive", "relaxed")
 BATCHES = ("1", "8", "64", "512")
@@ -444,10 +443,10 @@ SECTIONS = {"multicall": multicall, "declared": declared, "ghyvi": ghyvi, "sched
             "compute_gen9": compute_gen9, "whole": whole, "passthrough": passthrough, "gen9": gen9, "isolation": isolation}
 
 
-def load(path=RESULTS):
-    if not os.path.exists(path):
+def load():
+    if not os.path.exists(RESULTS):
         return {}
-    with open(path) as file:
+    with open(RESULTS) as file:
         return json.load(file)
 
 
@@ -473,16 +472,13 @@ def differences(name, old, new):
         yield f"{name}: shorter than compared.json says; run make compare"
 
 
-def disagreements(pages=PAGES, results=RESULTS):
-    """Yields what the pages do not have as the results say."""
-    known = load(results)
-    marked = set()
-    for page in pages:
-        with open(page) as file:
-            text = file.read()
-        marked |= {found.group(2) for found in MARKED.finditer(text)}
-        yield from differences(os.path.basename(page), text, rewritten(text, known))
-    for name in sorted(set(SECTIONS) - marked):
-        yield f"no page has marks for {name}"
+def disagreements():
+    """Yields what the page does not have as the results say."""
+    known = load()
+    with open(PAGE) as file:
+        text = file.read()
+    yield from differences(os.path.basename(PAGE), text, rewritten(text, known))
+    for name in sorted(set(SECTIONS) - {found.group(2) for found in MARKED.finditer(text)}):
+        yield f"the page has no marks for {name}"
     for name in sorted(set(SECTIONS) - set(known)):
         yield f"compared.json: no results of {name}"
