@@ -86,7 +86,7 @@ static void print_instruction(const struct eu_insn *i, uint32_t pc)
 		}
 		printf("]");
 	}
-	printf(", \"refused\": \"%s\"}\n", i->refused ? i->refused : "");
+	printf("}\n");
 }
 
 static int print_kernel(const struct kernel *k, const char *directory, unsigned int number)

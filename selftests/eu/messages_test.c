@@ -206,7 +206,7 @@ static void a_typed_store_ends_at_its_level(void **state)
 
 /* ---- images ---- */
 
-/* A message for 8 lanes to the image at index 0: @in registers to r40, @out from there. */
+/* A message for 8 lanes to the image at index 0: @in registers from r20, @out to r40 on. */
 static void typed(unsigned int type, unsigned int in, unsigned int out, uint32_t control)
 {
 	if (message(SFID_DATA_CACHE_1, in << 25 | out << 20 | type << 14 | control << 8))

@@ -59,10 +59,6 @@ def require_no_defect(log, known=()):
     require(not defects, "\n".join(defects[:20]))
 
 
-def no_defect_in_the_log():
-    require_no_defect(take_log())
-
-
 def loaded():
     return os.path.isdir("/sys/module/i915")
 

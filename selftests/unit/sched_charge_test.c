@@ -13,8 +13,6 @@
 #define MS NSEC_PER_MSEC
 #define BEGIN_NS NSEC_PER_SEC
 #define WINDOW_NS (1000ULL * GHYVI_SCHED_WINDOW_DEFAULT_US)
-#define assert_near(value, wanted, within) \
-	assert_true((value) >= (wanted) - (within) && (value) <= (wanted) + (within))
 
 /* Two vGPUs on an engine and a clock that do what the test says. */
 

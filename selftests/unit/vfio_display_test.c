@@ -82,7 +82,6 @@ static void a_request_that_is_too_small_is_refused(void **state)
 
 #define WIDTH 640u
 #define HEIGHT 400u
-#define STRIDE (WIDTH * 4 / 64)
 #define SURFACE HIDDEN_START
 #define SURFACE_2 (HIDDEN_START + 0x200000)
 #define REGION ((u64)VFIO_PCI_NUM_REGIONS << GHYVI_REGION_SHIFT)

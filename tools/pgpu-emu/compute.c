@@ -22,7 +22,6 @@
 #define CODE_BYTES (64u << 20) /* of decoded instructions */
 #define SLICE_INSTRUCTIONS 32768
 #define GPGPU_DISPATCHDIM 0x2500 /* X, Y, Z */
-#define GEN8_CS_CHICKEN1 0x2580
 #define GEN9_PREEMPT_GPGPU_COMMAND_LEVEL BIT(2) /* not at groups or threads */
 #define GEN9_PREEMPT_GPGPU_THREAD_GROUP_LEVEL BIT(1) /* not at threads */
 #define CSR_BASE 0xfffffffff000ull

@@ -25,7 +25,6 @@
 
 #define MI_OPCODES 64
 #define MI_ARB_ON BIT(0)
-#define BLT_OPCODE(header) ((header) >> 22 & 0x7f)
 /* Upper halves of headers. */
 #define RENDER_3DPRIMITIVE 0x7b00
 

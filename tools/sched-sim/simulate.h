@@ -8,7 +8,6 @@
 #include <ghyvi/sched.h>
 
 #define SIM_VGPUS_MAX 64
-#define SIM_DEPTH_MAX 64
 #define SIM_ENDLESS_NS (U64_MAX / 4)
 
 /**

@@ -401,7 +401,6 @@ eu_handler eu_fast_handler_any(const struct eu_insn *i);
 eu_handler eu_fast_handler_v3(const struct eu_insn *i); /* x86-64-v3 */
 /* alu.c */
 enum eu_step eu_alu(struct eu_exec *x, const struct eu_insn *i);
-bool eu_alu_has(const struct eu_insn *i);
 void eu_mode_set(struct eu_exec *x);
 /* math.c */
 enum eu_step eu_math(struct eu_exec *x, const struct eu_insn *i);

@@ -27,7 +27,6 @@ enum engine_id { RCS, BCS, VCS, VECS, ENGINES };
 #define RING_EMR 0xb4
 #define RING_RESET_CTL 0xd0
 #define RING_ELSP 0x230
-#define RING_STATUS_HIGH 0x238
 #define RING_MODE 0x29c
 #define RING_TIMESTAMP 0x358
 #define RING_CSB_POINTER 0x3a0
@@ -116,7 +115,6 @@ enum engine_id { RCS, BCS, VCS, VECS, ENGINES };
 #define MI_STORE_REGISTER 0x24
 #define MI_FLUSH_DW 0x26
 #define MI_CLFLUSH 0x27
-#define MI_REPORT_PERF 0x28
 #define MI_LOAD_MEMORY 0x29
 #define MI_COPY_REGISTER 0x2a
 #define MI_COPY_MEMORY 0x2e
