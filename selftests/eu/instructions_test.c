@@ -565,6 +565,35 @@ static void what_is_not_known_is_named(void **state)
 	assert_non_null(strstr(exec.error.text, "0x6b"));
 }
 
+static void a_qword_without_a_sign_is_shifted_as_such(void **state)
+{
+	const uint64_t v = 1ull << 63;
+	struct code c = { .count = 0 };
+
+	(void)state;
+	fresh();
+	memcpy(thread.reg + 2 * 32, &v, sizeof(v));
+	emit2(&c, EU_ASR, 1, ONE(EU_UQ, 4, 0), ONE(EU_UQ, 2, 0), IMM(EU_UD, 63));
+	assert_int_equal(last(&c), EU_NEXT);
+	assert_int_equal(dword(4, 0), 1);
+	assert_int_equal(dword(4, 1), 0);
+}
+
+/* It has no accumulator with more bits of it. */
+static void a_macro_of_an_immediate_is_refused(void **state)
+{
+	struct code c = { .count = 0 };
+	uint32_t *dw;
+
+	(void)state;
+	fresh();
+	dw = emit2(&c, EU_MATH, 8, VEC(EU_F, 4), VEC(EU_F, 2), IMM(EU_F, bits(3)));
+	put_field(dw, 8, 8, 1);
+	put_field(dw, 27, 24, 14);
+	assert_int_equal(last(&c), EU_FAILED);
+	assert_int_equal(exec.error.status, EU_UNSUPPORTED);
+}
+
 /* The number of an architecture register is none of a general one. */
 static void a_macro_of_an_architecture_register_is_refused(void **state)
 {
@@ -674,6 +703,46 @@ static uint32_t *emit_mad(struct code *c, unsigned int lanes, unsigned int type,
 	for (n = 0; n < 3; n++)
 		put_third(dw, n, sources[n]);
 	return dw;
+}
+
+/* The result of one lane, saturated. */
+static uint64_t saturated(unsigned int op, unsigned int type, struct op a, struct op b)
+{
+	struct code c = { .count = 0 };
+	uint64_t v = 0;
+
+	put_field(emit2(&c, op, 1, ONE(type, 4, 0), a, b), 31, 31, 1);
+	assert_int_equal(last(&c), EU_NEXT);
+	memcpy(&v, thread.reg + 4 * 32, type == EU_UQ || type == EU_Q ? 8 : 4);
+	return v;
+}
+
+static void what_64_bits_do_not_hold_saturates(void **state)
+{
+	static const uint64_t values[] = { 5, 3, 1ull << 63, 0xffffffff };
+	const struct op small = VEC(EU_UD, 2), sources[] = { small, small, small };
+	struct code c = { .count = 0 };
+	struct op five, three, most;
+	unsigned int n;
+
+	(void)state;
+	fresh();
+	memcpy(thread.reg + 2 * 32, values, sizeof(values));
+	five = ONE(EU_UQ, 2, 0);
+	three = ONE(EU_UQ, 2, 8);
+	assert_true(saturated(EU_ADD, EU_UQ, five, NEG(three)) == 2);
+	assert_true(saturated(EU_ADD, EU_UQ, three, NEG(five)) == 0);
+	assert_true(saturated(EU_ADD, EU_UQ, three, five) == 8);
+	assert_true(saturated(EU_ADD, EU_Q, ONE(EU_Q, 2, 0), NEG(ONE(EU_Q, 2, 16))) == INT64_MAX);
+	most = ONE(EU_UD, 2, 24);
+	assert_true(saturated(EU_MUL, EU_UD, most, most) == UINT32_MAX);
+	assert_true(saturated(EU_MUL, EU_D, most, most) == INT32_MAX);
+	assert_true(saturated(EU_MUL, EU_D, most, NEG(most)) == (uint32_t)INT32_MIN);
+	for (n = 0; n < 8; n++)
+		set_dword(2, n, ~0u);
+	put_field(emit_mad(&c, 8, EU_UD, 4, sources), 31, 31, 1);
+	assert_int_equal(last(&c), EU_NEXT);
+	assert_int_equal(dword(4, 7), ~0u);
 }
 
 /* Align16: the components of each four lanes in the order of @swizzle, x first. */
@@ -971,7 +1040,10 @@ int main(void)
 		cmocka_unit_test(indirect_registers),
 		cmocka_unit_test(regions_past_the_last_register_are_refused),
 		cmocka_unit_test(what_is_not_known_is_named),
+		cmocka_unit_test(what_64_bits_do_not_hold_saturates),
+		cmocka_unit_test(a_qword_without_a_sign_is_shifted_as_such),
 		cmocka_unit_test(a_macro_of_an_architecture_register_is_refused),
+		cmocka_unit_test(a_macro_of_an_immediate_is_refused),
 		cmocka_unit_test(other_state_registers_are_refused),
 		cmocka_unit_test(halves_round_once),
 		cmocka_unit_test(csel_of_other_than_floats_is_refused),

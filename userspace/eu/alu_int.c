@@ -30,22 +30,28 @@ static int64_t shift(const struct eu_insn *i, int64_t a, int64_t b)
 		return (int64_t)(unsigned_of(a, width) >> count);
 	default:
 		/* A source without a sign is shifted as one that is not negative. */
-		return a >> count;
+		return i->src[0].type == EU_UQ ? (int64_t)((uint64_t)a >> count) : a >> count;
 	}
 }
 
+/* Smaller destinations are saturated once more, from what 64 bits hold. */
 static int64_t saturating(const struct eu_insn *i, __int128 v)
 {
-	if (i->saturate && i->dst.type == EU_Q)
-		return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
 	if (i->saturate && i->dst.type == EU_UQ)
 		return v > (__int128)UINT64_MAX ? -1 : v < 0 ? 0 : (int64_t)(uint64_t)v;
+	if (i->saturate)
+		return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
 	return (int64_t)v;
 }
 
+/* A source whose minus 64 bits may not hold. */
 static __int128 wide(const struct eu_insn *i, unsigned int n, int64_t v)
 {
-	return i->src[n].type == EU_UQ ? (__int128)(uint64_t)v : (__int128)v;
+	const struct eu_operand *o = &i->src[n];
+	uint64_t plain = o->negate ? -(uint64_t)v : (uint64_t)v;
+	__int128 result = o->type == EU_UQ ? (__int128)plain : (__int128)(int64_t)plain;
+
+	return o->negate ? -result : result;
 }
 
 static int64_t find_high(const struct eu_insn *i, int64_t v)
@@ -158,8 +164,7 @@ static enum eu_step three(struct eu_exec *x, const struct eu_insn *i, uint32_t l
 		else if (i->op == EU_BFI2)
 			a[lane] = (a[lane] & b[lane]) | (~a[lane] & c[lane]);
 		else
-			a[lane] = (int64_t)((uint64_t)a[lane] +
-					    (uint64_t)b[lane] * (uint64_t)c[lane]);
+			a[lane] = saturating(i, a[lane] + (__int128)b[lane] * c[lane]);
 	}
 	return eu_finish_int(x, i, lanes, a);
 }

@@ -354,6 +354,8 @@ static void source(struct eu_insn *i, unsigned int n)
 		o->file = EU_FILE_GRF;
 	}
 	if (o->file == EU_FILE_IMM) {
+		if (is_macro(i))
+			refuse(i, EU_UNSUPPORTED, "a macro of other than general registers");
 		immediate(i, o, type);
 		source_kind(i, o);
 		return;
