@@ -690,6 +690,11 @@ struct ghyvi_pgpu_ops {
 	 * the jobs before it on the engine. Other jobs of the engine go on.
 	 */
 	void (*cancel)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
+	/**
+	 * @stop: as @cancel, for a job that keeps others from the engine, but does not wait. What a
+	 * process of the client's VM can delay is left to @job_free. NULL: nothing can.
+	 */
+	void (*stop)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 
 	/**
 	 * @done_may_wait: called by the core from within @done, in its thread: may @done wait for

@@ -115,8 +115,9 @@ void ghyvi_sched_report_preempt_timeout(struct sched_engine *engine,
 }
 
 /*
- * The current workload ignored the preemption request: cancel its job. It may have ended meanwhile,
- * or begun only now. job_done() waits for cancel(), so that the workload stays valid.
+ * The current workload ignored the preemption request: stop its job. It may have ended meanwhile,
+ * or begun only now. job_done() waits for stop() or cancel(), so that the workload stays valid. So
+ * do all other vGPUs.
  */
 void ghyvi_sched_stop_current(struct sched_rq *rq)
 {
@@ -139,7 +140,10 @@ void ghyvi_sched_stop_current(struct sched_rq *rq)
 	WRITE_ONCE(engine->stopping, true);
 	spin_unlock(&engine->lock);
 
-	sched->ops->cancel(sched->pgpu, &workload->job);
+	if (sched->ops->stop)
+		sched->ops->stop(sched->pgpu, &workload->job);
+	else
+		sched->ops->cancel(sched->pgpu, &workload->job);
 
 	spin_lock(&engine->lock);
 	WRITE_ONCE(engine->stopping, false);

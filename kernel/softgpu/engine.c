@@ -507,6 +507,31 @@ void softgpu_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
+/* Returns whether the job runs. It has ended when engine->left is not *@left any more. */
+static bool job_stop(struct softgpu_engine *engine, struct ghyvi_job *job, u64 *left)
+{
+	bool running = false;
+	unsigned long flags;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	/* The same job may be run again after it ended: compare @left instead of @job. */
+	*left = engine->left;
+	if (engine->job == job) {
+		WRITE_ONCE(softgpu_job(job)->stop, true);
+		running = softgpu_job(job)->state != JOB_QUEUED;
+		wake_waiting(engine, job);
+	}
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return running;
+}
+
+void softgpu_stop(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
+{
+	u64 left;
+
+	job_stop(engine_of(pgpu, job), job, &left);
+}
+
 /*
  * Do not wait for a job that is still queued. The thread may be in done() of the previous job,
  * which may wait for a lock that the caller holds. Because backend.stop is set under engine->lock,
@@ -515,21 +540,10 @@ void softgpu_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 void softgpu_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	struct softgpu_engine *engine = engine_of(pgpu, job);
-	bool running = false;
-	unsigned long flags;
 	u64 left;
 
 	might_sleep();
-	spin_lock_irqsave(&engine->lock, flags);
-	/* The same job may be run again after it ended: compare @left instead of @job. */
-	left = engine->left;
-	if (engine->job == job) {
-		WRITE_ONCE(softgpu_job(job)->stop, true);
-		running = softgpu_job(job)->state != JOB_QUEUED;
-		wake_waiting(engine, job);
-	}
-	spin_unlock_irqrestore(&engine->lock, flags);
-	if (running)
+	if (job_stop(engine, job, &left))
 		wait_event(engine->gone, READ_ONCE(engine->left) != left);
 	/* A worker may not have noticed yet that the job has ended, now or before. */
 	softgpu_client_take_pages(softgpu_client(job->client));

@@ -357,6 +357,7 @@ int softgpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 int softgpu_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail);
 void softgpu_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 void softgpu_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
+void softgpu_stop(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 bool softgpu_done_may_wait(struct ghyvi_pgpu_device *pgpu, enum ghyvi_engine_id id);
 /*
  * Execute the engine's job in the calling thread, and return it to the core. No other thread works

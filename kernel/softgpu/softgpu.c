@@ -84,6 +84,7 @@ const struct ghyvi_pgpu_ops softgpu_ops = {
 	.update_tail = softgpu_update_tail,
 	.preempt = softgpu_preempt,
 	.cancel = softgpu_cancel,
+	.stop = softgpu_stop,
 	.done_may_wait = softgpu_done_may_wait,
 	.job_state_bytes = SOFTGPU_JOB_STATE_BYTES,
 	.job_save = softgpu_job_save,

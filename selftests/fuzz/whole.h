@@ -309,7 +309,7 @@ static int run_job(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 	return softgpu_ops.run(pgpu, job);
 }
 
-/* The operations of the software pGPU, with other @run and @cancel. */
+/* The operations of the software pGPU, with other @run and @cancel, which is @stop, too. */
 static struct ghyvi_pgpu_ops whole_ops;
 
 static void drop_threads(void)
@@ -379,6 +379,7 @@ static void world_create(unsigned int gen8)
 	whole_ops = softgpu_ops;
 	whole_ops.run = run_job;
 	whole_ops.cancel = cancel;
+	whole_ops.stop = NULL;
 	world.now = 1;
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		world.due[i] = GHYVI_SCHED_NEVER;

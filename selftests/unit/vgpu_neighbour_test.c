@@ -272,6 +272,43 @@ static void a_thread_group_without_end_makes_no_neighbour_wait(void **state)
 	unit_stop(&unit);
 }
 
+static bool slept_too_long;
+
+/* As a process that maps a page, and gets no CPU time: its VM may have used up what it has. */
+static void sleep_while_mapping(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += 30;
+	mutex_lock(&unit->worker->insert);
+	WRITE_ONCE(slept_too_long, sem_timedwait(&unit->go, &end));
+	mutex_unlock(&unit->worker->insert);
+}
+
+/* It costs the attacker the job, after the timeout of preemptions, and the neighbour no more. */
+static void a_worker_without_cpu_time_makes_no_neighbour_wait(void **state)
+{
+	struct waits waits = {};
+	struct unit unit;
+	bool too_long;
+
+	slept_too_long = false;
+	unit_start(&unit, sleep_while_mapping);
+	empty_ring(ATTACKER);
+	endless_group(1);
+	move_submit(&bad, GHYVI_RCS, ATTACKER);
+	while (!unit.dispatches)
+		nap_ns(NSEC_PER_MSEC);
+	one_frame(GHYVI_RCS, &waits);
+	too_long = READ_ONCE(slept_too_long);
+	sem_post(&unit.go);
+	move_wr(&bad, GEN6_GDRST, GEN6_GRDOM_RENDER);
+	unit_stop(&unit);
+	assert_false(too_long);
+	assert_int_equal(atomic64_read(&bad.stats.preempt_timeouts_rcs), 1);
+}
+
 static void share(struct ghyvi_vgpu_params *params)
 {
 	params->pgpu = softgpu_device(bad.gpu);
@@ -310,6 +347,7 @@ int main(void)
 		TEST(a_blit_of_any_size_makes_no_neighbour_wait),
 		TEST(a_blit_with_all_operands_makes_no_neighbour_wait),
 		TEST(a_thread_group_without_end_makes_no_neighbour_wait),
+		TEST(a_worker_without_cpu_time_makes_no_neighbour_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
