@@ -4,6 +4,8 @@
  * memory.
  */
 #include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
 #include <linux/timekeeping.h>
 #include <ghyvi/compat.h>
 #include "kvm/kvm.h"
@@ -49,6 +51,26 @@ static int bind_device(struct ghyvi_device *device)
 	return ghyvi_kvm_bind(device->gvm, &device->kvm_events);
 }
 
+static void set_opener(struct ghyvi_device *device, struct pid *opener)
+{
+	spin_lock(&device->request_lock);
+	swap(device->opener, opener);
+	spin_unlock(&device->request_lock);
+	put_pid(opener);
+}
+
+/* The number of a process that has ended may be that of another one by now. */
+pid_t ghyvi_device_open_pid(struct ghyvi_device *device)
+{
+	pid_t number = 0;
+
+	spin_lock(&device->request_lock);
+	if (device->opener && pid_has_task(device->opener, PIDTYPE_TGID))
+		number = pid_nr(device->opener);
+	spin_unlock(&device->request_lock);
+	return number;
+}
+
 static int open_device(struct vfio_device *vdev)
 {
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
@@ -67,7 +89,7 @@ static int open_device(struct vfio_device *vdev)
 		ghyvi_remap_start(device);
 		device->open = true;
 		WRITE_ONCE(device->open_time, ktime_get_real_seconds());
-		WRITE_ONCE(device->open_pid, task_tgid_nr(current));
+		set_opener(device, get_pid(task_tgid(current)));
 	}
 	mutex_unlock(&device->lock);
 	if (err)
@@ -86,7 +108,7 @@ static void close_device(struct vfio_device *vdev)
 	mutex_lock(&device->lock);
 	device->open = false;
 	WRITE_ONCE(device->open_time, 0);
-	WRITE_ONCE(device->open_pid, 0);
+	set_opener(device, NULL);
 	ghyvi_remap_stop(device);
 	ghyvi_irq_release(device);
 	ghyvi_kvm_refuse_pins(device->gvm);

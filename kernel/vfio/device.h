@@ -80,7 +80,7 @@ struct ghyvi_screen {
  * @bar0: guest-physical address of BAR 0 as last passed to @vgpu, or GHYVI_BAR_UNMAPPED. Written
  *	with @lock held, read without.
  * @open_time: when it was opened, in seconds since the epoch; 0 if it is not open. As @open.
- * @open_pid: the process that opened it, in the initial PID namespace; 0 if not open. As @open.
+ * @opener: the process that opened it; NULL: it is not open
  * @ggtt_user: for the gtt, to remove mappings of the GGTT table in BAR 0
  * @ggtt_mapping: the address space in which the table is mapped; NULL: it has not been
  * @aperture_mapping: the address space in which BAR 2 is mapped; NULL: it has not been
@@ -108,14 +108,14 @@ struct ghyvi_device {
 	u64 bar0;
 	bool open; /* the device is open. Written with @lock held, also read without. */
 	s64 open_time;
-	pid_t open_pid;
+	struct pid *opener;
 
 	struct ghyvi_ggtt_user ggtt_user;
 	struct address_space *ggtt_mapping;
 	struct ghyvi_aperture_user aperture_user; /* for the gtt, to remove mappings of BAR 2 */
 	struct address_space *aperture_mapping;
 
-	spinlock_t request_lock; /* protects @request */
+	spinlock_t request_lock; /* protects @request and @opener */
 	struct eventfd_ctx *request; /* eventfd that asks the user to release the device, or NULL */
 };
 
@@ -126,6 +126,8 @@ static inline struct ghyvi_device *ghyvi_device_of(struct vfio_device *vdev)
 
 /* device.c */
 extern const struct vfio_device_ops ghyvi_device_ops;
+/* What has opened it, in the initial PID namespace; 0: it is not open, or the process has ended. */
+pid_t ghyvi_device_open_pid(struct ghyvi_device *device);
 
 /* region.c */
 ssize_t ghyvi_region_read(struct vfio_device *vdev, char __user *buffer, size_t bytes, loff_t *pos);

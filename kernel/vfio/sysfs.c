@@ -51,7 +51,7 @@ static DEVICE_ATTR_RO(open_time);
 
 static ssize_t open_pid_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {
-	return sysfs_emit(buffer, "%d\n", READ_ONCE(of_dev(dev)->open_pid));
+	return sysfs_emit(buffer, "%d\n", ghyvi_device_open_pid(of_dev(dev)));
 }
 static DEVICE_ATTR_RO(open_pid);
 

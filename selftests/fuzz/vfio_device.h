@@ -21,6 +21,7 @@
 #define EVENTFDS 4
 
 struct shim_user shim_user;
+struct pid shim_process;
 
 static struct eventfd_ctx eventfds[EVENTFDS];
 static struct eventfd_ctx *trigger;

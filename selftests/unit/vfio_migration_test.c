@@ -101,6 +101,18 @@ static bool paused_in(int state)
 	return state != VFIO_DEVICE_STATE_RUNNING && state != VFIO_DEVICE_STATE_PRE_COPY;
 }
 
+static void the_number_of_a_process_that_has_ended_is_not_told(void **state)
+{
+	assert_int_equal(ghyvi_device_open_pid(&it), getpid());
+	shim_process.ended = true;
+	assert_int_equal(ghyvi_device_open_pid(&it), 0);
+	shim_process.ended = false;
+	ghyvi_device_ops.close_device(&it.vdev);
+	assert_int_equal(ghyvi_device_open_pid(&it), 0);
+	assert_int_equal(shim_process.refs, 0);
+	assert_int_equal(ghyvi_device_ops.open_device(&it.vdev), 0);
+}
+
 static void every_arc(void **state)
 {
 	static u8 saved[1 << 20];
@@ -499,6 +511,7 @@ static void the_log_of_written_pages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(the_number_of_a_process_that_has_ended_is_not_told),
 		TEST(every_arc),
 		TEST(a_state_travels_with_the_configuration_space),
 		TEST(precopy_sends_the_identity_first),

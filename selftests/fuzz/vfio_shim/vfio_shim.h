@@ -12,7 +12,28 @@
 
 #define offsetofend(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
-#define task_tgid_nr(task) ((void)(task), getpid())
+/* The process that uses the device. */
+struct pid {
+	int refs;
+	bool ended;
+};
+extern struct pid shim_process;
+#define task_tgid(task) ((void)(task), &shim_process)
+#define PIDTYPE_TGID 0
+#define pid_has_task(pid, type) ((void)(type), !(pid)->ended)
+#define pid_nr(pid) ((void)(pid), getpid())
+
+static inline struct pid *get_pid(struct pid *pid)
+{
+	pid->refs++;
+	return pid;
+}
+
+static inline void put_pid(struct pid *pid)
+{
+	if (pid)
+		pid->refs--;
+}
 
 /* user memory */
 extern struct shim_user {
