@@ -318,6 +318,7 @@ test-guests: modules guest-programs tools
 # Not part of make test: no distribution packages these tests (CONTRIBUTING.md).
 .PHONY: test-igt
 test-igt: modules guest-programs
+	@tools/setup --check lab debug-kernel
 	@selftests/igt/run $(ARGS) $(or $(IGT),$(error IGT=DIR: a folder in which igt-gpu-tools was built)) $(T)
 
 # Not part of make test: it fetches 700 MB of packages.
