@@ -170,6 +170,19 @@ static void late_event_is_in_the_register_first(void **state)
 	expect_no_violation();
 }
 
+static void save_stores_the_tail_that_hardware_has(void **state)
+{
+	u32 tail;
+
+	emu_adversary_parse(&emu->adversary, "stale-tail");
+	start_waiting();
+	tail = image(0)[GHYVI_CTX_RING_TAIL];
+	EMIT(0, NOOP, NOOP);
+	make_context(1, GHYVI_RENDER_BASE);
+	run_context(1);
+	assert_int_equal(image(0)[GHYVI_CTX_RING_TAIL], tail);
+}
+
 static void slow_draw_is_not_preempted(void **state)
 {
 	const u32 walker[16] = { GPGPU_WALKER };
@@ -221,7 +234,7 @@ static void modes_are_parsed(void **state)
 	assert_int_equal(emu_adversary_parse(&emu->adversary, "prefetch,nonsense"), -EINVAL);
 	assert_int_equal(emu_adversary_parse(&emu->adversary, "all"), 0);
 	assert_false(emu_adversary_has(&emu->adversary, EMU_HANG));
-	assert_int_equal(emu_adversary_parse(&emu->adversary, "hang,unready"), 0);
+	assert_int_equal(emu_adversary_parse(&emu->adversary, "hang,unready,slow-reset,late-csb,stale-tail"), 0);
 	assert_int_equal(emu->adversary.modes, (1u << EMU_ADVERSARY_MODES) - 1);
 }
 
@@ -298,6 +311,7 @@ int main(void)
 		TEST(prefetch_reads_past_the_tail),
 		TEST(preemption_is_refused_for_a_while_only),
 		TEST(late_event_is_in_the_register_first),
+		TEST(save_stores_the_tail_that_hardware_has),
 		TEST(slow_draw_is_not_preempted),
 		TEST(clock_is_as_fast_as_software_asks),
 		TEST(modes_are_parsed),

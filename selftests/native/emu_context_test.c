@@ -69,19 +69,6 @@ static void indirect_batch_runs_before_other_units_are_restored(void **state)
 	expect_no_violation();
 }
 
-/* Software has moved it meanwhile (drm/intel 1501). */
-static void save_stores_the_tail_that_hardware_has(void **state)
-{
-	u32 tail;
-
-	start_waiting();
-	tail = image(0)[GHYVI_CTX_RING_TAIL];
-	EMIT(0, NOOP, NOOP);
-	make_context(1, GHYVI_RENDER_BASE);
-	run_context(1);
-	assert_int_equal(image(0)[GHYVI_CTX_RING_TAIL], tail);
-}
-
 static void image_has_the_base_address_of_preempted_threads(void **state)
 {
 	make_context(0, GHYVI_RENDER_BASE);
@@ -180,7 +167,6 @@ int main(void)
 		TEST(inhibited_restore_shows_the_previous_context),
 		TEST(saved_context_gets_its_registers_back),
 		TEST(indirect_batch_runs_before_other_units_are_restored),
-		TEST(save_stores_the_tail_that_hardware_has),
 		TEST(image_has_the_base_address_of_preempted_threads),
 		TEST(registers_of_real_images_are_saved),
 		TEST(saved_image_is_one_stream_with_one_end),

@@ -81,6 +81,34 @@ static void lite_restore_moves_the_tail(void **state)
 	expect_no_violation();
 }
 
+/* i915 moves the tail in the image, and writes ELSP then. */
+static void tail_moved_before_the_end_is_executed(void **state)
+{
+	start_waiting();
+	EMIT(0, STORE_GGTT, GGTT_DATA, 0, 7);
+	*word(DATA) = 1;
+	emu->engines[GHYVI_RCS].poll_at_ns = 0;
+	run_all();
+	assert_int_equal(emu->engines[GHYVI_RCS].state, EMU_IDLE);
+	assert_int_equal(*word(GGTT_DATA), 0);
+	run_context(0);
+	assert_int_equal(*word(GGTT_DATA), 7);
+	expect_no_violation();
+}
+
+static void tail_moved_before_a_preemption_is_executed(void **state)
+{
+	start_waiting();
+	EMIT(0, STORE_GGTT, GGTT_DATA, 0, 7);
+	make_context(1, GHYVI_RENDER_BASE);
+	EMIT(1, NOOP, NOOP);
+	*word(DATA) = 1;
+	submit(descriptor(1), descriptor(0));
+	run_all();
+	assert_int_equal(*word(GGTT_DATA), 7);
+	expect_no_violation();
+}
+
 /* i915: live_timeslice_rewind() */
 static void forced_restore_takes_the_tail_back(void **state)
 {
@@ -236,6 +264,8 @@ int main(void)
 		TEST(second_element_without_a_command_is_reported),
 		TEST(preemption_at_the_end_is_also_a_completion),
 		TEST(lite_restore_moves_the_tail),
+		TEST(tail_moved_before_the_end_is_executed),
+		TEST(tail_moved_before_a_preemption_is_executed),
 		TEST(forced_restore_takes_the_tail_back),
 		TEST(same_tail_is_reported),
 		TEST(changed_image_needs_a_forced_restore),

@@ -24,6 +24,7 @@ enum emu_adversary_mode {
 	EMU_SLOW_DRAW, /* some draws and dispatches take long, and are not preempted meanwhile */
 	EMU_SLOW_CLOCK, /* commands take longer if software asks for a lower frequency */
 	EMU_DOUBLE_IIR, /* an IIR holds a second event, which shows when the first is cleared */
+	EMU_STALE_TAIL, /* a save overwrites a tail that software has moved meanwhile */
 	EMU_ADVERSARY_MODES,
 };
 

@@ -474,9 +474,10 @@ static void save_head(struct emu_engine *engine, u32 *head)
 }
 
 /*
- * Of the ring registers the head, the tail and the batch position change. The tail is the one that
- * hardware has: it overwrites what software has written since the context was loaded, or moved by a
- * lite restore. All that software owns stays.
+ * Of the ring registers the head and the batch position change. All that software owns stays, the
+ * tail among it: i915 moves it while the context ends, and looks no more at a context that has
+ * ended. Adversary: hardware that left a context which software had submitted again overwrote the
+ * new tail with the one that it had (drm/intel 1501).
  */
 static void save_ring_part(struct emu_engine *engine, u32 *state)
 {
@@ -487,7 +488,8 @@ static void save_ring_part(struct emu_engine *engine, u32 *state)
 	control &= ~(u32)CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT;
 	WRITE_ONCE(state[GHYVI_CTX_CONTROL], MASKED_ALL | control);
 	save_head(engine, state + GHYVI_CTX_RING_HEAD);
-	WRITE_ONCE(state[GHYVI_CTX_RING_TAIL], engine->cs.ring_tail);
+	if (emu_adversary_has(&engine->emu->adversary, EMU_STALE_TAIL))
+		WRITE_ONCE(state[GHYVI_CTX_RING_TAIL], engine->cs.ring_tail);
 	WRITE_ONCE(state[GHYVI_CTX_TIMESTAMP], softgpu_context_timestamp(&engine->cs));
 	save_batches(engine, state);
 	note_of(engine)->lost = false;

@@ -150,7 +150,10 @@ static void preempt(struct emu_engine *engine, u32 why)
 {
 	u64 previous = engine->image.descriptor;
 
-	/* A forced restore is how software takes a tail back (i915: execlists_update_context()). */
+	/*
+	 * A forced restore is how software takes a tail back (i915: execlists_update_context()), so
+	 * no save overwrites that one.
+	 */
 	if (is_again(engine))
 		emu_context_update_tail(engine);
 	emu_context_save(engine);
