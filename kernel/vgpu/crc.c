@@ -7,11 +7,18 @@
  */
 #include <linux/bitfield.h>
 #include <linux/crc32.h>
+#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "vgpu_types.h"
+
+/*
+ * A guest can make each page take long, and the vCPU that reads holds up its QEMU. No band begins
+ * after this time: the CRC is that of what was read.
+ */
+#define CRC_NS (2 * NSEC_PER_SEC)
 
 struct scratch {
 	u32 band[GHYVI_BAND_PIXELS];
@@ -41,12 +48,14 @@ u32 vgpu_crc(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *shown, u32 con
 {
 	struct scratch *scratch = kvmalloc(sizeof(*scratch), GFP_KERNEL_ACCOUNT);
 	struct ghyvi_picture picture = *shown;
-	u32 crc = ~0u, first, rows;
+	u64 end_ns = ktime_get_ns() + CRC_NS;
+	u32 crc = ~0u, first = 0, rows;
 
 	if (!scratch)
 		return 0;
 	choose_source(vgpu->params.profile->display, &picture, control);
-	for (first = 0; first < picture.height && !fatal_signal_pending(current); first += rows) {
+	for (; first < picture.height && ktime_get_ns() < end_ns && !fatal_signal_pending(current);
+	     first += rows) {
 		rows = min(ghyvi_picture_band(&picture), picture.height - first);
 		ghyvi_vgpu_draw(vgpu, &picture, first, rows, scratch->band, scratch->page);
 		crc = crc32_le(crc, (const void *)scratch->band,

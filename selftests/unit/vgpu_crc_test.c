@@ -566,6 +566,20 @@ static void the_thread_of_a_killed_vm_computes_no_further(void **state)
 	assert_in_range(accesses, 1, whole / 2);
 }
 
+/* A vCPU that waits for its read holds up its QEMU. */
+static void a_crc_ends_in_time_however_slow_each_band_is(void **state)
+{
+	u64 began;
+
+	wr(PIPE_CRC_CTL_A, WHOLE_PIPE);
+	crc();
+	pass(USUAL_NS);
+	access_ns = 200 * NSEC_PER_MSEC;
+	began = now_ns;
+	rd(PIPE_CRC_RES_1_A);
+	assert_in_range(now_ns - began, 2 * NSEC_PER_SEC, 2200 * NSEC_PER_MSEC);
+}
+
 static void a_reset_leaves_no_crc(void **state)
 {
 	wr(PIPE_CRC_CTL_A, WHOLE_PIPE);
@@ -604,6 +618,7 @@ int main(void)
 		TEST(a_crc_that_is_not_wanted_any_more_stops_no_frame),
 		TEST(a_paused_guests_memory_is_not_read),
 		TEST(the_thread_of_a_killed_vm_computes_no_further),
+		TEST(a_crc_ends_in_time_however_slow_each_band_is),
 		TEST(a_reset_leaves_no_crc),
 	};
 
