@@ -406,10 +406,12 @@ static int ask_engine(struct softgpu_worker *worker, struct softgpu_worker_fault
 
 	fault->err = -EAGAIN;
 	spin_lock(&worker->lock);
-	if (worker->in_fault)
+	if (worker->in_fault) {
 		err = -EBUSY;
-	worker->in_fault = true;
-	if (!err && worker->state == WORKER_RUNNING && worker->engine) {
+	} else if (worker->state != WORKER_RUNNING || !worker->engine) {
+		err = -EAGAIN; /* what is in worker->fault is not the answer */
+	} else {
+		worker->in_fault = true;
 		fault->number = worker->next.number;
 		worker->fault = *fault;
 		WRITE_ONCE(worker->faulting, true);

@@ -356,6 +356,49 @@ static void invalidations_do_not_overtake_a_fault_twice(void **state)
 	unit_stop(&unit);
 }
 
+static _Atomic bool stop;
+
+/* Returns the number of answers about another page than the one that was asked for. */
+static void *touch_pages(void *worker)
+{
+	struct softgpu_worker_fault fault;
+	uintptr_t wrong = 0;
+	u64 address;
+
+	for (address = DATA; !stop; address ^= PAGE_SIZE) {
+		fault = (struct softgpu_worker_fault){ .address = address, .pages = 1 };
+		if (!softgpu_worker_translate(worker, &fault))
+			mutex_unlock(&((struct softgpu_worker *)worker)->insert);
+		wrong += fault.address != address;
+	}
+	return (void *)wrong;
+}
+
+static void last_a_little(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	usleep_range(100, 200);
+}
+
+/* A thread of the process faults while another one takes the next dispatch. */
+static void a_fault_gets_no_answer_of_an_earlier_dispatch(void **state)
+{
+	struct rig *rig = *state;
+	pthread_t other;
+	struct unit unit;
+	unsigned int i;
+	void *wrong;
+
+	stop = false;
+	unit_start(&unit, last_a_little);
+	pthread_create(&other, NULL, touch_pages, unit.worker);
+	for (i = 0; i < 1000; i++)
+		assert_int_equal(rig_run_walker(rig), GHYVI_JOB_COMPLETE);
+	stop = true;
+	pthread_join(other, &wrong);
+	unit_stop(&unit);
+	assert_null(wrong);
+}
+
 static void a_client_that_goes_parts_from_its_worker(void **state)
 {
 	struct rig *rig = *state;
@@ -430,6 +473,7 @@ int main(void)
 		TEST(wrong_answers_are_errors),
 		TEST(an_invalidation_takes_pages_away),
 		TEST(invalidations_do_not_overtake_a_fault_twice),
+		TEST(a_fault_gets_no_answer_of_an_earlier_dispatch),
 		TEST(a_client_that_goes_parts_from_its_worker),
 		TEST(a_job_that_ends_takes_its_pages_away),
 		TEST(the_next_user_of_a_vgpu_has_another_worker),
