@@ -391,6 +391,7 @@ static inline u64 ghyvi_indirect_end(u32 value)
 /**
  * struct ghyvi_job_fault - where an engine was when it stopped a job early.
  * @valid: the backend has set the other members
+ * @excused: the host has caused it: it costs the vGPU no points of containment
  * @acthd: graphics address that the engine had reached: in the batch that it executed, or in the
  *	GGTT if it executed the ring
  * @ipehr: header of the last command that it fetched
@@ -406,6 +407,7 @@ static inline u64 ghyvi_indirect_end(u32 value)
  */
 struct ghyvi_job_fault {
 	bool valid;
+	bool excused;
 	u64 acthd;
 	u32 ipehr;
 	u32 instdone;

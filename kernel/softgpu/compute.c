@@ -215,6 +215,12 @@ static bool worker_unpost(struct softgpu_engine *engine, struct softgpu_worker *
 	return unposted;
 }
 
+static int units_have_gone(struct softgpu_engine *engine, bool excused)
+{
+	engine->excused = excused;
+	return softgpu_error(engine, "execution units have gone");
+}
+
 /*
  * Wait for the worker's answer, and translate meanwhile. *@again: there is more to do, perhaps by
  * another worker.
@@ -244,8 +250,12 @@ static int worker_await(struct softgpu_engine *engine, struct softgpu_worker *wo
 			return verdict;
 		if (state_of(worker) == WORKER_DEAD) {
 			*again = worker_unpost(engine, worker);
+			/*
+			 * What a guest can do to its process leaves those that wait for a client.
+			 * They end before it when the host ends ghyvi-eud.
+			 */
 			return *again ? SOFTGPU_OK :
-					softgpu_error(engine, "execution units have gone");
+					units_have_gone(engine, !softgpu_workers_exist());
 		}
 		if (state_of(worker) == WORKER_ANSWERED)
 			return take_answer(engine, worker, again);
@@ -373,7 +383,7 @@ static int do_without_worker(struct softgpu_engine *engine, const char *why)
 	struct softgpu_client *client = engine->client;
 
 	if (job->groups || job->group)
-		return softgpu_error(engine, "execution units have gone");
+		return units_have_gone(engine, true);
 	if (!client->told)
 		ghyvi_report(client->base.params.reporter, "kernels are not executed: %s", why);
 	client->told = true;

@@ -274,6 +274,7 @@ static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engin
 	if (softgpu_job(job)->state == JOB_QUEUED)
 		return GHYVI_JOB_CANCELLED;
 	WRITE_ONCE(job->begun_ns, engine->started_ns);
+	engine->excused = false;
 
 	softgpu_access_begin(engine);
 	verdict = softgpu_load(engine);
@@ -294,6 +295,7 @@ static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engin
 	if (verdict == SOFTGPU_ERROR || verdict == SOFTGPU_CANCELLED)
 		job->fault = (struct ghyvi_job_fault){
 			.valid = true,
+			.excused = engine->excused,
 			.acthd = softgpu_acthd(engine),
 			.ipehr = engine->packet[0],
 			.ring_head = engine->ring_head,

@@ -253,6 +253,7 @@ struct softgpu_engine {
 	u32 ring_start, ring_bytes, ring_head, ring_tail;
 	u32 gpr[2 * SOFTGPU_GPRS];
 	u32 events; /* of the job, not raised yet: see softgpu_raise() */
+	bool excused; /* the host has caused the job's error */
 	u64 started_ns;
 	u32 context_timestamp; /* CTX_TIMESTAMP when the job was loaded */
 

@@ -56,6 +56,10 @@ static bool isolation_held(const struct ghyvi_vgpu *vgpu)
 /* Points for a failed workload. Errors that the host may have caused cost none. */
 static u32 points_of(const struct vgpu_workload *workload)
 {
+	const struct ghyvi_job_fault *fault = &workload->base.job.fault;
+
+	if (fault->valid && fault->excused)
+		return 0;
 	switch (workload->error) {
 	case -ENOMEM:
 	case -EAGAIN:

@@ -449,6 +449,7 @@ static void what_is_left_of_a_dispatch_is_not_skipped_by_a_nested_job(void **sta
 	softgpu_ops.job_free(&rig->job);
 	assert_int_equal(status, GHYVI_JOB_ERROR);
 	assert_non_null(strstr(rig->reporter.last, "execution units have gone"));
+	assert_true(rig->job.fault.excused);
 }
 
 /* ASan sees a group that is lost. */

@@ -211,6 +211,29 @@ static void a_worker_that_ends_costs_its_client_the_job(void **state)
 	new_worker_gets_next_dispatch(rig);
 }
 
+/* The daemon has a process that waits for a client, unless it ends. */
+static void the_host_has_ended_a_worker_if_none_is_left(void **state)
+{
+	struct rig *rig = *state;
+	struct unit first, spare;
+	unsigned int spares;
+
+	for (spares = 0; spares < 2; spares++) {
+		unit_start(&first, hang);
+		rig_reset(rig);
+		ring_walker(rig);
+		rig_start(rig);
+		while (!first.dispatches)
+			sched_yield();
+		if (spares)
+			unit_start(&spare, NULL);
+		unit_stop(&first);
+		assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
+		assert_int_equal(rig->job.fault.excused, !spares);
+	}
+	unit_stop(&spare);
+}
+
 /* As a process that is being killed: the next dispatch finds it, and is another worker's. */
 static void a_worker_that_ends_takes_no_other_dispatch_with_it(void **state)
 {
@@ -469,6 +492,7 @@ int main(void)
 		TEST(a_process_that_is_waited_for_gets_no_second_delay),
 		TEST(a_worker_that_hangs_costs_its_client_the_job),
 		TEST(a_worker_that_ends_costs_its_client_the_job),
+		TEST(the_host_has_ended_a_worker_if_none_is_left),
 		TEST(a_worker_that_ends_takes_no_other_dispatch_with_it),
 		TEST(wrong_answers_are_errors),
 		TEST(an_invalidation_takes_pages_away),

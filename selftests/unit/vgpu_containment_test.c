@@ -603,6 +603,25 @@ static void without_a_limit_no_vgpu_enters_failsafe_state(void **state)
 	assert_alive();
 }
 
+/* The pGPU says that the host has caused the error of the first workload, and not of the second. */
+static void a_job_that_the_host_ends_is_no_violation(void **state)
+{
+	unsigned int i;
+
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	for (i = 0; i < 2; i++) {
+		struct ghyvi_job *job;
+
+		submit_work(0);
+		job = take_job(guest.id);
+		job->fault = (struct ghyvi_job_fault){ .valid = true, .excused = !i };
+		finish_job(job, GHYVI_JOB_ERROR);
+		guest_reset();
+		guest.has_pending = false;
+		assert_int_equal(atomic64_read(&stats.violations), i);
+	}
+}
+
 /* Memory that the host cannot pin or find is not the guest's fault. */
 static void errors_of_the_host_are_no_violations(void **state)
 {
@@ -960,6 +979,7 @@ int main(void)
 		RCS(points_drain_with_time),
 		RCS(violations_outside_the_window_do_not_count),
 		RCS(without_a_limit_no_vgpu_enters_failsafe_state),
+		RCS(a_job_that_the_host_ends_is_no_violation),
 		RCS(errors_of_the_host_are_no_violations),
 		RCS(an_alarm_of_the_oracle_is_counted_once),
 		RCS(an_alarm_of_the_oracle_enters_failsafe_state),
