@@ -15,6 +15,7 @@ import patience
 TREE = os.environ.get("GHYVI_TREE") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 OUT = os.environ.get("GHYVI_OUT", "/tmp")
 MODULES = os.environ.get("GHYVI_MODULES") or f"{TREE}/build/module"
+EUD = os.environ.get("GHYVI_EUD") or f"{TREE}/build/ghyvi-eud"
 GUEST = f"{TREE}/tools/lab/guest"
 CHECK_LOG = f"{TREE}/tools/lab/check-log"
 IGT = "/usr/libexec/igt-gpu-tools/benchmarks"

@@ -2,8 +2,11 @@
 """OpenCL of this machine's Debian packages: Intel's runtime, unmodified, and what PoCL computes. The disk for guests
 and the archive of results are made by mkopencl, outside of the host VM."""
 
+import glob
+import hashlib
 import importlib.machinery
 import os
+import pathlib
 import re
 import tarfile
 import time
@@ -87,10 +90,18 @@ def require_right_in(guest, out, tests=None):
     require_right(guest.name, results_of(guest), guest.must_run(f"{SYSTEM} opencl_run --list"), out, tests)
 
 
+def computing():
+    """A digest of what executes kernels in this build."""
+    paths = (f"{hostlib.MODULES}/*.ko", hostlib.EUD, f"{hostlib.TREE}/build/pgpu-emu/pgpu-emu")
+    files = [pathlib.Path(path).read_bytes() for pattern in paths for path in sorted(glob.glob(pattern))]
+    return hashlib.sha256(b"".join(files)).hexdigest()[:12]
+
+
 def others_pass(where, run):
-    """@run runs a command where the disk of others is mounted. Goes on where the last run @where with this disk ended early."""
+    """@run runs a command where the disk of others is mounted. Goes on where the last run @where with this disk and build
+    ended early."""
     lines = [line.split("\t") for line in run("cat /system/opt/others", OTHER_S)[1].splitlines()]
-    notes = f"{hostlib.OUT}/{where}-{os.path.basename(others())}.done"
+    notes = f"{hostlib.OUT}/{where}-{os.path.basename(others())}-{computing()}.done"
     with open(notes, "a+", encoding="ascii") as file:
         file.seek(0)
         done = dict(line.rstrip("\n").split("\t") for line in file)

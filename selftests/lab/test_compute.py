@@ -13,7 +13,6 @@ import hostlib
 from hostlib import eventually, require
 from ktap import long_test, say, test
 
-EUD = os.environ.get("GHYVI_EUD") or f"{hostlib.TREE}/build/ghyvi-eud"
 RESULT = "eucheck --rounds 3 | grep 'hash ac2c1dc5'"  # as on the emulated GPU: selftests/native/test_native.py
 MANY_GROUPS = "eucheck --contexts 3 --groups 20000 --preemptible"
 LONG_GROUPS = f"eucheck --kernel shares --groups 40 --rounds {round(2 * hostlib.SLOWNESS)} --preemptible"
@@ -52,7 +51,7 @@ def workers(eud):
 @contextlib.contextmanager
 def execution_units():
     """With no more rights than userspace/eud/ghyvi-eud.service gives them."""
-    eud = subprocess.Popen(["setpriv", "--bounding-set=-all,+kill,+setuid,+setgid", "--no-new-privs", EUD], stdout=subprocess.PIPE, text=True)
+    eud = subprocess.Popen(["setpriv", "--bounding-set=-all,+kill,+setuid,+setgid", "--no-new-privs", hostlib.EUD], stdout=subprocess.PIPE, text=True)
     try:
         require(eud.stdout.readline() == "ready\n", "ghyvi-eud does not begin")
         yield eud

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The runner of the lab tests (selftests/lab/ktap.py) with a test that makes no progress."""
+"""The runner of the lab tests (selftests/lab/ktap.py) with a test that makes no progress, and long tests that go on."""
 
 import os
 import subprocess
 import sys
+import tempfile
 from types import SimpleNamespace
+from unittest import mock
 
+import hostlib
 import ktap
+import opencllib
 import patience
 from ktap import test
 from toolslib import require
@@ -97,3 +101,28 @@ def limit_of_a_program_counts_its_cpu_time():
         require(False, "a program that runs for ever ended")
     except subprocess.TimeoutExpired:
         pass
+
+
+@test
+def programs_that_have_passed_run_again_after_a_rebuild():
+    """What an interrupted run has noted counts for the same build only."""
+    ran = []
+
+    def run(command, _seconds):
+        if command.startswith("cat"):
+            return 0, "first\tone\tright\nsecond\ttwo\tright"
+        ran.append(command.split()[-1])
+        if ran == ["one", "two"]:
+            raise InterruptedError
+        return 0, "right"
+
+    with tempfile.TemporaryDirectory() as out, mock.patch.multiple(hostlib, OUT=out, MODULES=out, EUD=f"{out}/eud"), \
+            mock.patch.dict(os.environ, GHYVI_OTHERS="/disk"):
+        for build, expected in (("old", "one two"), ("new", "one two one two"), ("old", "one two one two two")):
+            with open(f"{out}/ghyvi.ko", "w", encoding="ascii") as module:
+                module.write(build)
+            try:
+                opencllib.others_pass("guest", run)
+            except InterruptedError:
+                pass
+            require(" ".join(ran) == expected, f"{build} build: {ran}")
