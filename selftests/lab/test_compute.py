@@ -55,7 +55,7 @@ def execution_units():
     try:
         require(eud.stdout.readline() == "ready\n", "ghyvi-eud does not begin")
         yield eud
-        require(eud.poll() is None, f"ghyvi-eud has ended: {eud.poll()}")
+        require(eud.poll() in (None, -signal.SIGTERM), f"ghyvi-eud has ended: {eud.poll()}")
     finally:
         eud.kill()
         eud.wait()
@@ -129,6 +129,21 @@ def lost_execution_units_cost_only_their_guest():
         guests[0].must_run(RESULT, TIMEOUT_S)
         finish(guests[1], TIMEOUT_S)
         require(second in workers(eud) and len(workers(eud)) == 2, f"processes: {workers(eud)}")
+
+
+@test
+def the_end_of_the_daemon_is_not_held_against_a_guest():
+    """A process that is killed alone may have been ended by what its guest did; one that ends with all others not."""
+    with execution_units() as eud, fixture.vgpus("gen9_4") as (vgpu,), fixture.guests(vgpu, names=["left"]) as (guest,):
+        guest.load_driver()
+        vgpu.set("containment/budget_ms", 0)
+        for errors, end in ((1, lambda: os.kill(workers(eud)[0], signal.SIGKILL)), (2, eud.terminate)):
+            guest.must_run("while pidof eucheck; do sleep 0.1; done; eucheck --kernel endless --groups 1 >/tmp/out 2>&1 &", TIMEOUT_S)
+            eventually(lambda: workers(eud) and vgpu.stat("queued_rcs_now"), "the endless group")
+            end()
+            eventually(lambda errors=errors: vgpu.stats()["engine_errors"] == errors, f"error {errors}")
+            require(vgpu.stats()["violations"] == 1, f"{vgpu.stats()['violations']} violations: {vgpu.last_error()}")
+        eud.wait()
 
 
 @contextlib.contextmanager
