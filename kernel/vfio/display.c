@@ -43,6 +43,8 @@
 #define ACTIVE_SHARE 64
 #define ACTIVE_NS NSEC_PER_SEC
 #define QUERY_NS NSEC_PER_SEC
+/* No band of a capture begins later: what holds device->lock keeps administrators waiting. */
+#define CAPTURE_NS (10 * NSEC_PER_SEC)
 
 #define PIXEL_BYTES 4u
 
@@ -241,6 +243,7 @@ static ssize_t capture_locked(struct ghyvi_device *device, void **frame)
 	struct ghyvi_screen_header *header;
 	struct ghyvi_picture picture;
 	int err = ghyvi_vgpu_get_picture(device->vgpu, &picture);
+	u64 end_ns = ktime_get_ns() + CAPTURE_NS;
 	u32 y, rows;
 	size_t bytes;
 	void *page;
@@ -251,7 +254,7 @@ static ssize_t capture_locked(struct ghyvi_device *device, void **frame)
 	if (err)
 		return err;
 	bytes = sizeof(*header) + (size_t)picture.width * picture.height * PIXEL_BYTES;
-	header = __vmalloc(bytes, GFP_KERNEL_ACCOUNT);
+	header = __vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	page = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
 	if (!header || !page) {
 		vfree(header);
@@ -264,7 +267,7 @@ static ssize_t capture_locked(struct ghyvi_device *device, void **frame)
 		.height = picture.height,
 		.stride = picture.width * PIXEL_BYTES,
 	};
-	for (y = 0; y < picture.height; y += rows) {
+	for (y = 0; y < picture.height && ktime_get_ns() < end_ns; y += rows) {
 		if (fatal_signal_pending(current)) {
 			err = -EINTR;
 			break;

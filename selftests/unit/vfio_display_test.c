@@ -462,6 +462,26 @@ static void a_capture_is_the_whole_picture(void **state)
 	assert_int_equal(reads, 0);
 }
 
+static void a_capture_ends_in_time_and_the_rest_is_black(void **state)
+{
+	const u32 *pixels;
+	void *frame;
+	u64 began;
+
+	stop_clock();
+	show(WIDTH, HEIGHT);
+	gtt.in_access = very_slow_read;
+	began = now_ns;
+	assert_int_equal(ghyvi_display_capture(&it, &frame), 16 + WIDTH * HEIGHT * 4);
+	gtt.in_access = NULL;
+	shim_clock = NULL;
+	assert_in_range(now_ns - began, 10 * NSEC_PER_SEC, 12 * NSEC_PER_SEC);
+	pixels = frame + 16;
+	assert_int_equal(pixels[1], ((u32 *)gtt.memory)[1] & 0xffffff);
+	assert_int_equal(pixels[WIDTH * HEIGHT - 1], 0);
+	vfree(frame);
+}
+
 static int set_up(void **state)
 {
 	int err = setup_gen9(state);
@@ -515,6 +535,7 @@ int main(void)
 		DISPLAY_TEST(without_a_display_there_is_no_region),
 		DISPLAY_TEST(the_next_user_does_not_see_the_picture),
 		DISPLAY_TEST(a_capture_is_the_whole_picture),
+		DISPLAY_TEST(a_capture_ends_in_time_and_the_rest_is_black),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
