@@ -20,6 +20,18 @@ static void late_stores_reach_memory_at_the_end(void **state)
 	assert_int_equal(*word(GGTT_DATA), 6);
 }
 
+/* i915 takes a request whose first store is not there for one that has not begun. */
+static void reset_takes_no_store_back(void **state)
+{
+	emu_adversary_parse(&emu->adversary, "late-write");
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, STORE_GGTT, GGTT_DATA, 0, 7, 0xdeadbeef, NOOP);
+	run_context(0);
+	assert_int_equal(emu->engines[GHYVI_RCS].state, EMU_HUNG);
+	wr(GEN6_GDRST, GEN6_GRDOM_RENDER);
+	assert_int_equal(*word(GGTT_DATA), 7);
+}
+
 static void flush_makes_late_stores_visible(void **state)
 {
 	static const u32 noops[400];
@@ -305,6 +317,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(late_stores_reach_memory_at_the_end),
+		TEST(reset_takes_no_store_back),
 		TEST(flush_makes_late_stores_visible),
 		TEST(second_event_shows_when_the_first_is_cleared),
 		TEST(some_resets_need_another_try),

@@ -366,7 +366,7 @@ void emu_execlist_reset(struct emu_engine *engine)
 	engine->refuses_until_ns = 0;
 	engine->idle_since_ns = 0;
 	engine->image.descriptor = 0;
-	engine->nr_late_writes = 0;
+	emu_late_writes_drain(engine); /* they have left the engine */
 	engine->predicated = false;
 	engine->cs.level = 0;
 	engine->cs.ring_head = 0;
