@@ -290,7 +290,7 @@ test-long: modules guest-programs tools migrating-qemu
 test-adversary-gen9: modules guest-programs pgpu-emu
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
 	@status=0; for seed in $(or $(SEEDS),1 2 3 4 5); do \
-		selftests/native/run --gen9 --adversary all,slow-reset,late-csb,stale-tail --seed $$seed || status=1; \
+		selftests/native/run --gen9 --adversary all,lost-wake,slow-reset,late-csb,stale-tail --seed $$seed || status=1; \
 	done; exit $$status
 
 # Not part of make test: it takes a quarter of an hour.

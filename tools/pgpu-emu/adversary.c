@@ -29,13 +29,14 @@ static bool is_name(const char *name, const char *text, size_t length)
  * Modes that must be asked for by name, because i915 does not pass its live selftests with them:
  *   hang        every program fails that the hang hits.
  *   unready     i915 reports an engine that does not get ready.
+ *   lost-wake   i915 asks again after 50 ms, the time that igt_reset_engines_atomic() has.
  *   slow-reset  i915 tries once to reset an engine, and then resets the whole GPU.
  *   late-csb    i915 finds the event at the next interrupt or heartbeat.
  *   stale-tail  i915 waits for ever for the requests behind the stale tail.
  */
-#define NOT_IN_ALL                                                                        \
-	(1u << EMU_HANG | 1u << EMU_UNREADY | 1u << EMU_SLOW_RESET | 1u << EMU_LATE_CSB | \
-	 1u << EMU_STALE_TAIL)
+#define NOT_IN_ALL                                                                         \
+	(1u << EMU_HANG | 1u << EMU_UNREADY | 1u << EMU_LOST_WAKE | 1u << EMU_SLOW_RESET | \
+	 1u << EMU_LATE_CSB | 1u << EMU_STALE_TAIL)
 
 /* Returns a bit mask of modes; 0: there is no such mode. */
 static u32 modes_of(const char *text, size_t length)
