@@ -246,9 +246,10 @@ static void modes_are_parsed(void **state)
 	assert_int_equal(emu_adversary_parse(&emu->adversary, "prefetch,nonsense"), -EINVAL);
 	assert_int_equal(emu_adversary_parse(&emu->adversary, "all"), 0);
 	assert_false(emu_adversary_has(&emu->adversary, EMU_HANG));
-	assert_int_equal(emu_adversary_parse(&emu->adversary,
-					     "hang,unready,lost-wake,slow-reset,late-csb,stale-tail"),
-			 0);
+	assert_int_equal(
+		emu_adversary_parse(&emu->adversary,
+				    "hang,unready,lost-wake,slow-reset,late-csb,stale-tail"),
+		0);
 	assert_int_equal(emu->adversary.modes, (1u << EMU_ADVERSARY_MODES) - 1);
 }
 
