@@ -80,6 +80,7 @@ ifdef ALL
 	@echo '  make fuzz-kernel   a vGPU of the running debug kernel, guided by what the modules execute'
 	@echo "  make fuzz-i915     the ioctls of a guest's i915, guided by what i915 and the modules execute"
 	@echo '                     [SECONDS=600 SEED=1 FUZZ="-runs=1 FILE"] PLANT=40: is a fault found?'
+	@echo '                     RECORD=1: adds the run to Documentation/results/fuzzed.md'
 	@echo '  make test-packages installs the packages of make deb in a clean system;'
 	@echo '  make test-path     runs and times the guides from these packages to a guest on a vGPU'
 	@echo
