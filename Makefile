@@ -289,10 +289,7 @@ test-long: modules guest-programs tools migrating-qemu
 # Not part of make test: each seed takes minutes.
 .PHONY: test-adversary-gen9
 test-adversary-gen9: modules guest-programs pgpu-emu
-	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
-	@status=0; for seed in $(or $(SEEDS),1 2 3 4 5); do \
-		selftests/native/run --gen9 --adversary all,lost-wake,slow-reset,late-csb,stale-tail --seed $$seed || status=1; \
-	done; exit $$status
+	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD)) SEEDS="$(or $(SEEDS),1 2 3 4 5)" all test-adversary
 
 # Not part of make test: it takes a quarter of an hour.
 .PHONY: test-hostile-gen9
