@@ -240,7 +240,7 @@ struct emu {
 	u32 *regs; /* EMU_REGISTERS_BYTES / 4; storage of registers without a handler */
 	u32 iir_second[GEN8_GT_IRQ_BANKS]; /* adversary: events behind those in IIR */
 	bool irq_line; /* master enable and a summary bit */
-	u32 last_write; /* the last register that the CPU wrote */
+	u32 last_write; /* the last register that the CPU wrote, but for forcewake requests */
 	u16 min_freq[256]; /* of the CPU and the ring, by the GPU's frequency */
 	u64 rc6_ns; /* time in RC6 */
 	u64 rc6_since_ns; /* up to here; 0: it is not in RC6 */

@@ -270,10 +270,10 @@ void emu_reg_write(struct emu *emu, u32 offset, u32 value, enum emu_source sourc
 		emu_trace_register(emu, 'w', offset, value);
 	if (offset >= EMU_REGISTERS_BYTES || !reachable(emu, offset, true, source))
 		return;
-	if (source == EMU_CPU)
-		emu->last_write = offset;
 	if (emu_forcewake_write(emu, offset, value))
 		return;
+	if (source == EMU_CPU)
+		emu->last_write = offset;
 	if (engine && !is_masked(offset))
 		emu_engine_write(engine, offset, value, source);
 	else
