@@ -116,6 +116,18 @@ static void fences_detile(void **state)
 	assert_int_equal(through_aperture(256, 16, 1), 256 + 16);
 }
 
+#define UPDATE_GTT(entries) (0x23u << 23 | 2 * (entries))
+
+static void update_goes_on_at_the_first_entry(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, UPDATE_GTT(3), 0xfffff000, 0x1001, 0, 0x2001, 0, 0x3001, 0);
+	run_context(0);
+	assert_int_equal(emu_ggtt_read(emu, EMU_GTTMMADR_BYTES - 8, 8), 0x1001);
+	assert_int_equal(emu_ggtt_read(emu, EMU_GGTT_OFFSET, 8), 0x2001);
+	assert_int_equal(emu_ggtt_read(emu, EMU_GGTT_OFFSET + 8, 8), 0x3001);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +138,7 @@ int main(void)
 		TEST(absent_entry_hangs_the_engine),
 		TEST(fault_is_silent),
 		TEST(read_only_pages_drop_writes),
+		TEST(update_goes_on_at_the_first_entry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

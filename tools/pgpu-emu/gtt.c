@@ -19,9 +19,10 @@
 
 /* ---- the GGTT array ---- */
 
+/* Addresses in the GGTT have 32 bits, so the first entry follows the last one. */
 static u32 ggtt_index(u32 offset)
 {
-	return (offset - EMU_GGTT_OFFSET) / sizeof(u64);
+	return (offset - EMU_GGTT_OFFSET) / sizeof(u64) % SOFTGPU_GGTT_ENTRIES;
 }
 
 u64 emu_ggtt_read(struct emu *emu, u32 offset, unsigned int bytes)
