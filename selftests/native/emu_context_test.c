@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The emulated GPU: what context images restore and save. */
+#include <linux/compiler.h>
+#include <pthread.h>
+#include <sched.h>
 #include "emu_fixture.h"
 
 static void batch_state_of_software_is_reported(void **state)
@@ -160,6 +163,44 @@ static void oa_control_has_a_fixed_place(void **state)
 	expect_no_violation();
 }
 
+#define LAST_BATCH_OFFSET 22
+
+struct spoiler {
+	bool begun, ended;
+};
+
+static void *spoil_offset(void *data)
+{
+	struct spoiler *spoiler = data;
+
+	while (!READ_ONCE(spoiler->ended)) {
+		WRITE_ONCE(image(0)[LAST_BATCH_OFFSET], EMU_REGISTERS_BYTES);
+		WRITE_ONCE(spoiler->begun, true);
+	}
+	return NULL;
+}
+
+/* By another CPU of the virtual machine, at any time. */
+static void offsets_may_change_while_an_image_is_saved(void **state)
+{
+	static struct spoiler spoiler;
+	pthread_t cpu;
+	unsigned int i;
+
+	assert_int_equal(pthread_create(&cpu, NULL, spoil_offset, &spoiler), 0);
+	while (!READ_ONCE(spoiler.begun))
+		sched_yield();
+	for (i = 0; i < 100000; i++) {
+		make_context(0, GHYVI_RENDER_BASE);
+		image(0)[GHYVI_CTX_RING_HEAD] = 0;
+		image(0)[GHYVI_CTX_RING_TAIL] = 8;
+		run_context(0);
+	}
+	WRITE_ONCE(spoiler.ended, true);
+	pthread_join(cpu, NULL);
+	assert_int_equal(emu->engines[GHYVI_RCS].idles, i);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +212,7 @@ int main(void)
 		TEST(registers_of_real_images_are_saved),
 		TEST(saved_image_is_one_stream_with_one_end),
 		TEST(oa_control_has_a_fixed_place),
+		TEST(offsets_may_change_while_an_image_is_saved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,6 +63,9 @@ static const u16 ring_list[] = { RING_CONTEXT_CONTROL,
 				 RING_BB_PER_CTX_PTR,
 				 RING_INDIRECT_CTX,
 				 RING_INDIRECT_CTX_OFFSET };
+/* Those of @ring_list whose pairs begin at BATCH_FIRST. */
+static const u16 batch_list[EMU_BATCH_DWORDS] = { RING_BBADDR_UDW,  RING_BBADDR,  RING_BBSTATE,
+						  RING_SBBADDR_UDW, RING_SBBADDR, RING_SBBSTATE };
 static const u16 ppgtt_list[] = {
 	RING_CTX_TIMESTAMP, 0x28c, 0x288, 0x284, 0x280, 0x27c, 0x278, 0x274, 0x270
 };
@@ -124,13 +127,10 @@ static struct emu_image_note *note_of(struct emu_engine *engine)
 
 static int batch_index(u32 at)
 {
-	static const u16 registers[EMU_BATCH_DWORDS] = { RING_BBADDR_UDW, RING_BBADDR,
-							 RING_BBSTATE,	  RING_SBBADDR_UDW,
-							 RING_SBBADDR,	  RING_SBBSTATE };
 	unsigned int i;
 
 	for (i = 0; i < EMU_BATCH_DWORDS; i++)
-		if (registers[i] == at)
+		if (batch_list[i] == at)
 			return i;
 	return -1;
 }
@@ -445,15 +445,14 @@ static void save_offsets(struct emu_engine *engine, u32 *state, unsigned int lis
 		state[list + 1 + 2 * i] = engine->cs.base + offsets[i];
 }
 
+/* The virtual machine can write to the image meanwhile, so no offset is read back from it. */
 static void save_batches(struct emu_engine *engine, u32 *state)
 {
 	struct emu_image_note *note = note_of(engine);
 	unsigned int i;
 
 	for (i = 0; i < EMU_BATCH_DWORDS; i++) {
-		u32 offset = state[BATCH_FIRST + 2 * i];
-
-		note->batch[i] = emu_engine_read(engine, offset);
+		note->batch[i] = emu_engine_read(engine, engine->cs.base + batch_list[i]);
 		state[BATCH_FIRST + 1 + 2 * i] = note->batch[i];
 	}
 	/* The predicate of a batch leaves with it; that of a ring stays in the engine. */
