@@ -161,13 +161,14 @@ static void fill_list(u32 *state, unsigned int dword, u32 base, const u16 *offse
 
 /*
  * Without a request, power gating may have left a part of the execution units off. Gen9 has up to
- * eight of them in a subslice.
+ * eight of them in a subslice. Images of other engines have another register there, which is not
+ * the host's: that of the blitter is BCS_SWCTRL, whose upper half selects the bits to change.
  */
-static u32 power_request(const struct gen9_engine *engine)
+static void request_power(const struct gen9_engine *engine, u32 *state)
 {
-	return engine->id == GHYVI_RCS ?
-		       GEN8_RPCS_ENABLE | GEN8_RPCS_EU_MIN(8) | GEN8_RPCS_EU_MAX(8) :
-		       0;
+	if (engine->id == GHYVI_RCS)
+		state[CTX_R_PWR_CLK_STATE + 1] = GEN8_RPCS_ENABLE | GEN8_RPCS_EU_MIN(8) |
+						 GEN8_RPCS_EU_MAX(8);
 }
 
 static void set_root(u32 *state, dma_addr_t root)
@@ -222,7 +223,7 @@ void gen9_context_init_kernel(struct gen9_engine *engine)
 	fill_list(state, CTX_LRI_HEADER_1, engine->base, ppgtt_list, ARRAY_SIZE(ppgtt_list));
 	state[CTX_LRI_HEADER_2] = LRI_HEADER(1, engine->id == GHYVI_RCS ? 0 : MI_LRI_FORCE_POSTED);
 	state[CTX_R_PWR_CLK_STATE] = engine->base + (engine->id == GHYVI_RCS ? 0xc8 : 0x200);
-	state[CTX_R_PWR_CLK_STATE + 1] = power_request(engine);
+	request_power(engine, state);
 	state[GHYVI_CTX_CONTROL] = context_control(true);
 	state[GHYVI_CTX_RING_START] = context->ring->ggtt;
 	state[GHYVI_CTX_RING_CTL] = RING_CTL_ENABLE;
@@ -438,7 +439,7 @@ int gen9_context_load(struct gen9_engine *engine, struct ghyvi_job *job)
 	state[GHYVI_CTX_RING_CTL] = (context->ring->pages - 1) * GHYVI_PAGE_BYTES | RING_CTL_ENABLE;
 	state[CTX_BB_PER_CTX_PTR] = 0;
 	state[GHYVI_CTX_TIMESTAMP] = job->context[GHYVI_CTX_TIMESTAMP];
-	state[CTX_R_PWR_CLK_STATE + 1] = power_request(engine);
+	request_power(engine, state);
 	set_root(state, root);
 	return gen9_context_set_restore(engine, context, NULL, 0);
 }
