@@ -201,6 +201,23 @@ static void offsets_may_change_while_an_image_is_saved(void **state)
 	assert_int_equal(emu->engines[GHYVI_RCS].idles, i);
 }
 
+#define LAST_PAGE (RAM_BYTES - GHYVI_PAGE_BYTES)
+
+/* The ring's part, too, names registers that have rules of their own. */
+static void image_sets_a_status_page_by_the_rules(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	emu->hwsp_start = HWSP;
+	emu->hwsp_end = HWSP + GHYVI_PAGE_BYTES;
+	image(0)[GHYVI_CTX_INDIRECT + 1] = GHYVI_RENDER_BASE + RING_HWS_PGA;
+	image(0)[GHYVI_CTX_INDIRECT + 2] = LAST_PAGE | 0xff8;
+	run_context(0);
+	expect_violations(EMU_HWSP, 1);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_HWS_PGA), LAST_PAGE);
+	assert_int_equal(csb(0), 0x1);
+	assert_int_equal(*word(LAST_PAGE + HWSP_CSB + 8), 0x818);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +230,7 @@ int main(void)
 		TEST(saved_image_is_one_stream_with_one_end),
 		TEST(oa_control_has_a_fixed_place),
 		TEST(offsets_may_change_while_an_image_is_saved),
+		TEST(image_sets_a_status_page_by_the_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,40 @@ static void render_contexts_request_all_execution_units(void **state)
 	job_free(job);
 }
 
+static void run_again(struct test_job *job)
+{
+	ghyvi_commands_free(job->base.commands);
+	job->base.commands = NULL;
+	memset(job->base.backend, 0, ops->job_bytes);
+	run_once(job);
+}
+
+static u32 blitter_control(struct test_job *job)
+{
+	RINGS(job, SRM_GGTT, BCS_SWCTRL, DATA + job->guest->base, 0);
+	run_again(job);
+	return at(job->guest, DATA) & 0xffff;
+}
+
+/* Its place in the image is that of the power state in an image of the render engine. */
+static void each_context_has_its_own_tiling_of_blits(void **state)
+{
+	struct test_job *jobs[] = { job_new(&guests[0], GHYVI_BCS),
+				    job_new(&guests[1], GHYVI_BCS) };
+
+	RINGS(jobs[0], LRI(1), BCS_SWCTRL, 0x00030001, NOOP);
+	run_once(jobs[0]);
+	jobs[1]->base.restore = false; /* a new context */
+	assert_int_equal(blitter_control(jobs[1]), 0);
+	jobs[1]->base.restore = true;
+	RINGS(jobs[1], LRI(1), BCS_SWCTRL, 0x00030002, NOOP);
+	run_again(jobs[1]);
+	assert_int_equal(blitter_control(jobs[0]), 1);
+	assert_int_equal(blitter_control(jobs[1]), 2);
+	job_free(jobs[0]);
+	job_free(jobs[1]);
+}
+
 /* What hardware has written to the status page of an engine is taken back, and comes later. */
 static struct late_event {
 	u64 entries[GEN8_CSB_ENTRIES];
@@ -102,6 +136,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(ids_of_contexts_stay_in_their_field),
 		TEST(render_contexts_request_all_execution_units),
+		TEST(each_context_has_its_own_tiling_of_blits),
 		TEST(late_status_event_is_waited_for),
 	};
 

@@ -162,9 +162,9 @@ static void load_ring_register(struct emu_engine *engine, struct load *load, u32
 		cs->ring_bytes =
 			value & RING_CTL_ENABLE ? (value & RING_CTL_PAGES) + GHYVI_PAGE_BYTES : 0;
 		break;
-	case RING_CTX_TIMESTAMP:
-		cs->context_timestamp = value;
-		break;
+	default: /* software can name any register of the engine */
+		emu_reg_write(engine->emu, cs->base + at, value, EMU_CS);
+		return;
 	}
 	*emu_reg(engine->emu, cs->base + at) = value;
 }
@@ -472,6 +472,21 @@ static void save_head(struct emu_engine *engine, u32 *head)
 	}
 }
 
+/* Software owns R_PWR_CLK_STATE of the render engine. The blitter has BCS_SWCTRL there. */
+static void save_power_list(struct emu_engine *engine, u32 *state)
+{
+	u32 offset = engine->cs.base + 0x200;
+
+	if (engine->cs.id == GHYVI_RCS) {
+		state[POWER_LIST] = LRI_HEADER(1, 0);
+		state[POWER_LIST + 1] = engine->cs.base + 0xc8;
+		return;
+	}
+	state[POWER_LIST] = LRI_HEADER(1, LRI_POSTED);
+	save_pair(state, POWER_LIST + 1, offset,
+		  *emu_reg(engine->emu, offset) | (offset == BCS_SWCTRL ? MASKED_ALL : 0));
+}
+
 /*
  * Of the ring registers the head and the batch position change. All that software owns stays, the
  * tail among it: i915 moves it while the context ends, and looks no more at a context that has
@@ -495,8 +510,7 @@ static void save_ring_part(struct emu_engine *engine, u32 *state)
 	note_of(engine)->ring_head = engine->cs.ring_head;
 	note_of(engine)->ring_start = state[GHYVI_CTX_RING_START];
 	note_of(engine)->ring_control = state[GHYVI_CTX_RING_CTL];
-	state[POWER_LIST] = LRI_HEADER(1, engine->cs.id == GHYVI_RCS ? 0 : LRI_POSTED);
-	state[POWER_LIST + 1] = engine->cs.base + (engine->cs.id == GHYVI_RCS ? 0xc8 : 0x200);
+	save_power_list(engine, state);
 	if (engine->cs.id == GHYVI_RCS) {
 		state[CSR_COMMAND] = GPGPU_CSR_BASE_ADDRESS;
 		memcpy(state + CSR_COMMAND + 1, engine->csr_base, sizeof(engine->csr_base));
