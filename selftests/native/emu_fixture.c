@@ -112,6 +112,7 @@ int tear_down(void **state)
 	free(emu->ggtt);
 	free(emu->ggtt_live);
 	free(emu->ggtt_dirty);
+	free(emu->ggtt_is_dirty);
 	free(emu->images.notes);
 	free(emu);
 	free(ram);

@@ -128,6 +128,29 @@ static void update_goes_on_at_the_first_entry(void **state)
 	assert_int_equal(emu_ggtt_read(emu, EMU_GGTT_OFFSET + 8, 8), 0x3001);
 }
 
+static void change_entry(u32 index, u64 value)
+{
+	emu_ggtt_write(emu, EMU_GGTT_OFFSET + 8 * index, value, 8);
+}
+
+static void entry_that_changes_often_is_noted_once(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100; i++)
+		change_entry(7, i % 2 ? 0x7001 : 0x5001);
+	change_entry(8, 0x5001);
+	assert_int_equal(emu->nr_ggtt_dirty, 2);
+	wr(GFX_FLSH_CNTL_GEN6, 1);
+	assert_int_equal(emu->nr_ggtt_dirty, 0);
+	assert_int_equal(emu->ggtt_live[8], 0x5001);
+	change_entry(7, 0x9001);
+	emu_device_reset(emu);
+	assert_int_equal(emu->nr_ggtt_dirty, 0);
+	change_entry(7, 0x9001);
+	assert_int_equal(emu->nr_ggtt_dirty, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +162,7 @@ int main(void)
 		TEST(fault_is_silent),
 		TEST(read_only_pages_drop_writes),
 		TEST(update_goes_on_at_the_first_entry),
+		TEST(entry_that_changes_often_is_noted_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,8 +13,11 @@ int emu_init(struct emu *emu)
 	emu->regs = calloc(1, EMU_REGISTERS_BYTES);
 	emu->ggtt = calloc(SOFTGPU_GGTT_ENTRIES, sizeof(u64));
 	emu->ggtt_live = calloc(SOFTGPU_GGTT_ENTRIES, sizeof(u64));
+	emu->ggtt_dirty = calloc(SOFTGPU_GGTT_ENTRIES, sizeof(u32));
+	emu->ggtt_is_dirty = calloc(SOFTGPU_GGTT_ENTRIES, sizeof(bool));
 	emu->images.notes = calloc(EMU_IMAGE_NOTES, sizeof(*emu->images.notes));
-	if (!emu->regs || !emu->ggtt || !emu->ggtt_live || !emu->images.notes)
+	if (!emu->regs || !emu->ggtt || !emu->ggtt_live || !emu->ggtt_dirty ||
+	    !emu->ggtt_is_dirty || !emu->images.notes)
 		return -ENOMEM;
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		if (emu_engine_init(emu, i))
@@ -31,7 +34,7 @@ void emu_device_reset(struct emu *emu)
 	emu_regs_init(emu);
 	memset(emu->ggtt, 0, SOFTGPU_GGTT_ENTRIES * sizeof(u64));
 	memset(emu->ggtt_live, 0, SOFTGPU_GGTT_ENTRIES * sizeof(u64));
-	emu->nr_ggtt_dirty = 0;
+	emu_ggtt_flush(emu);
 	emu->irq_line = false;
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		emu_engine_reset(&emu->engines[i]);

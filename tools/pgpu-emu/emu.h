@@ -247,8 +247,9 @@ struct emu {
 
 	u64 *ggtt; /* SOFTGPU_GGTT_ENTRIES, as the CPU reads them */
 	u64 *ggtt_live; /* as the engines' TLBs may still see them: changes at GFX_FLSH_CNTL */
-	u32 *ggtt_dirty; /* indices of entries that differ; may contain duplicates */
-	unsigned int nr_ggtt_dirty, max_ggtt_dirty;
+	u32 *ggtt_dirty; /* indices of the entries that may differ, each of them once */
+	unsigned int nr_ggtt_dirty;
+	bool *ggtt_is_dirty; /* by index: whether it is in @ggtt_dirty */
 
 	struct emu_ram ram;
 	struct emu_engine engines[GHYVI_ENGINES];

@@ -32,17 +32,12 @@ u64 emu_ggtt_read(struct emu *emu, u32 offset, unsigned int bytes)
 	return bytes == 8 ? entry : entry & ((1ull << 8 * bytes) - 1);
 }
 
+/* Software may change an entry as often as it likes before it flushes. */
 static void ggtt_mark_dirty(struct emu *emu, u32 index)
 {
-	u32 *grown;
-
-	if (emu->nr_ggtt_dirty == emu->max_ggtt_dirty) {
-		grown = realloc(emu->ggtt_dirty, 2 * sizeof(u32) * (emu->max_ggtt_dirty + 1));
-		if (!grown)
-			abort();
-		emu->ggtt_dirty = grown;
-		emu->max_ggtt_dirty = 2 * (emu->max_ggtt_dirty + 1);
-	}
+	if (emu->ggtt_is_dirty[index])
+		return;
+	emu->ggtt_is_dirty[index] = true;
 	emu->ggtt_dirty[emu->nr_ggtt_dirty++] = index;
 }
 
@@ -67,8 +62,12 @@ void emu_ggtt_flush(struct emu *emu)
 {
 	unsigned int i;
 
-	for (i = 0; i < emu->nr_ggtt_dirty; i++)
-		emu->ggtt_live[emu->ggtt_dirty[i]] = emu->ggtt[emu->ggtt_dirty[i]];
+	for (i = 0; i < emu->nr_ggtt_dirty; i++) {
+		u32 index = emu->ggtt_dirty[i];
+
+		emu->ggtt_live[index] = emu->ggtt[index];
+		emu->ggtt_is_dirty[index] = false;
+	}
 	emu->nr_ggtt_dirty = 0;
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		emu->engines[i].cs.epoch++;
