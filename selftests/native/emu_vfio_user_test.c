@@ -245,20 +245,24 @@ static void start_driver(bool msi)
 	write_register(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 }
 
-/* A context of the blitter fills 16 pixels in its PPGTT, and interrupts. */
-static void submit_fill(void)
+static void submit_blitter(u64 first)
 {
 	u32 base = GHYVI_BLITTER_BASE;
-	u64 first = descriptor(0);
 
-	build_tables();
-	make_context(0, base);
-	EMIT(0, XY_COLOR_BLT, BLT_32BPP | ROP_FILL | 64, 0, 1u << 16 | 16, (u32)DATA_VA,
-	     DATA_VA >> 32, COLOUR, USER_INTERRUPT);
 	write_register(base + RING_ELSP, 0);
 	write_register(base + RING_ELSP, 0);
 	write_register(base + RING_ELSP, first >> 32);
 	write_register(base + RING_ELSP, first);
+}
+
+/* A context of the blitter fills 16 pixels in its PPGTT, and interrupts. */
+static void submit_fill(void)
+{
+	build_tables();
+	make_context(0, GHYVI_BLITTER_BASE);
+	EMIT(0, XY_COLOR_BLT, BLT_32BPP | ROP_FILL | 64, 0, 1u << 16 | 16, (u32)DATA_VA,
+	     DATA_VA >> 32, COLOUR, USER_INTERRUPT);
+	submit_blitter(descriptor(0));
 }
 
 static void expect_filled(void)
@@ -620,6 +624,37 @@ static void next_client_finds_nothing_of_the_last_one(void **state)
 	assert_int_equal(region_read(BAR2, 0, 4), 0x33);
 }
 
+static void next_client_is_served(void)
+{
+	assert_true(connection_has_ended());
+	close(client);
+	connect_client();
+	assert_int_equal(propose(VFIO_USER_MAJOR, ""), 0);
+	assert_int_equal(region_read(CONFIG, PCI_VENDOR_ID, 2), 0x8086);
+}
+
+static void client_that_takes_its_memory_away_only_ends_its_connection(void **state)
+{
+	assert_int_equal(map(0, RAM_BYTES, 0, READ_WRITE, memory), 0);
+	start_driver(true);
+	*word(0) = 0x33;
+	assert_int_equal(ftruncate(memory, 0), 0);
+	assert_int_equal(region_read(BAR2, 0, 4), 0);
+	next_client_is_served();
+}
+
+static void memory_may_go_away_under_an_engine(void **state)
+{
+	assert_int_equal(map(0, RAM_BYTES, 0, READ_WRITE, memory), 0);
+	start_driver(true);
+	build_tables();
+	make_context(0, GHYVI_BLITTER_BASE);
+	EMIT(0, SEMAPHORE, 1, (u32)DATA_VA, DATA_VA >> 32);
+	submit_blitter(descriptor(0));
+	assert_int_equal(ftruncate(memory, 0), 0);
+	next_client_is_served();
+}
+
 static void socket_of_a_server_that_runs_is_not_taken(void **state)
 {
 	static struct emu_vfio_user second;
@@ -656,6 +691,8 @@ int main(void)
 		CASE(connection_ends_if_the_rest_of_a_message_does_not_come),
 		CASE(reset_clears_registers_and_configuration_space),
 		CASE(next_client_finds_nothing_of_the_last_one),
+		CASE(client_that_takes_its_memory_away_only_ends_its_connection),
+		CASE(memory_may_go_away_under_an_engine),
 		CASE(socket_of_a_server_that_runs_is_not_taken),
 	};
 

@@ -107,6 +107,7 @@ struct emu_ram {
 	unsigned int count, allocated;
 	struct emu_ram_file files[EMU_RAM_FILES];
 	unsigned int nr_files;
+	volatile bool lost; /* a file has lost pages: zeros are in its place */
 };
 
 /* A translation that the hardware's TLB may hold. Valid while @generation is the engine's. */
@@ -315,6 +316,8 @@ int emu_ram_insert(struct emu *emu, const struct emu_ram_region *region);
  * translation into them is left. Returns 0 or a negative errno.
  */
 int emu_ram_remove(struct emu *emu, u64 start, u64 last, u64 *removed);
+/* From now on, an access to what a file has lost only sets @lost, and does not end the process. */
+void emu_ram_guard(struct emu *emu);
 /* Unmap everything. The engines are idle. */
 void emu_ram_release(struct emu *emu);
 /* Get a pointer to @bytes bytes of RAM at @address; NULL: not RAM. */

@@ -4,11 +4,54 @@
  * mapped while the virtual machine is connected, so pointers into it stay valid when the memory map
  * changes.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "emu.h"
+
+/* ---- files that lose their pages ---- */
+
+static struct emu_ram *guarded;
+
+/*
+ * Put zeros in the place of the file. As a whole: pages can be large, and the mappings of a process
+ * are limited.
+ */
+static bool replace_file(struct emu_ram *ram, const u8 *address)
+{
+	unsigned int i;
+
+	for (i = 0; i < ram->nr_files; i++) {
+		const struct emu_ram_file *file = &ram->files[i];
+
+		if (address < file->memory || address >= file->memory + file->bytes)
+			continue;
+		ram->lost = true;
+		return mmap(file->memory, file->bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+			    0) != MAP_FAILED;
+	}
+	return false;
+}
+
+/* An access outside of the files happens again, and ends the process. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+	if (!replace_file(guarded, info->si_addr))
+		signal(SIGBUS, SIG_DFL);
+}
+
+void emu_ram_guard(struct emu *emu)
+{
+	struct sigaction action = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
+
+	guarded = &emu->ram;
+	sigaction(SIGBUS, &action, NULL);
+}
+
+/* ---- regions ---- */
 
 static struct emu_ram_file *ram_file(struct emu_ram *ram, int fd)
 {
@@ -131,6 +174,7 @@ void emu_ram_release(struct emu *emu)
 	for (i = 0; i < ram->nr_files; i++)
 		munmap(ram->files[i].memory, ram->files[i].bytes);
 	ram->nr_files = 0;
+	ram->lost = false;
 	free(ram->regions);
 	ram->regions = NULL;
 	ram->count = ram->allocated = 0;

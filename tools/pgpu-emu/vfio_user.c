@@ -146,10 +146,15 @@ static void disconnect(struct emu_vfio_user *server)
 	emu_log(server->emu, "the client has left");
 }
 
+/* A client whose memory has gone may send nothing any more. */
 static int vfio_user_fds(struct emu *emu, int *fds)
 {
 	struct emu_vfio_user *server = emu->transport_data;
 
+	if (emu->ram.lost) {
+		emu_log(emu, "the memory of the client has lost pages");
+		disconnect(server);
+	}
 	fds[0] = server->client >= 0 ? server->client : server->listener;
 	return 1;
 }
@@ -215,6 +220,7 @@ int emu_vfio_user_start(struct emu_vfio_user *server, struct emu *emu, const cha
 	server->listener = listen_at(path);
 	if (server->listener < 0)
 		return server->listener;
+	emu_ram_guard(emu);
 	emu->transport = &vfio_user_ops;
 	emu->transport_data = server;
 	return 0;
