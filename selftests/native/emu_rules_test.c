@@ -141,6 +141,32 @@ static void threads_with_the_state_of_another_context_are_reported(void **state)
 	expect_violations(EMU_EU_STATE, 1);
 }
 
+static unsigned int lines_with(const char *text, const char *what)
+{
+	unsigned int count = 0;
+
+	for (text = strstr(text, what); text; text = strstr(text + 1, what))
+		count++;
+	return count;
+}
+
+static void log_of_a_guest_that_hangs_engines_is_limited(void **state)
+{
+	char *text = NULL;
+	size_t bytes;
+	unsigned int i;
+
+	emu->log = open_memstream(&text, &bytes);
+	for (i = 0; i < 1000; i++)
+		emu_engine_hang(&emu->engines[GHYVI_RCS], "test %u", i);
+	emu_log_summary(emu);
+	fclose(emu->log);
+	assert_in_range(lines_with(text, "hangs: test"), 200, 400);
+	assert_true(lines_with(text, "lines are left out"));
+	assert_int_equal(lines_with(text, "count interrupts"), 1);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +180,7 @@ int main(void)
 		TEST(large_page_with_the_gtt_cache_is_reported),
 		TEST(access_to_a_suspended_function_is_reported),
 		TEST(threads_with_the_state_of_another_context_are_reported),
+		TEST(log_of_a_guest_that_hangs_engines_is_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

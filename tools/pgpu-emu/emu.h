@@ -260,6 +260,8 @@ struct emu {
 
 	/* Log, trace and statistics (log.c). */
 	FILE *log;
+	u64 log_paid_ns; /* lines have been written for the time up to here */
+	u64 log_left_out; /* lines since the last one that was written */
 	FILE *trace;
 	u64 violations[EMU_VIOLATIONS];
 	u64 reads, writes, ggtt_writes, aperture_accesses, interrupts, resets;
@@ -273,6 +275,7 @@ struct emu {
 const struct emu_platform *emu_platform_find(const char *name);
 
 /* log.c */
+/* Write a line, unless there are too many of them. */
 __printf(2, 3) void emu_log(struct emu *emu, const char *format, ...);
 /* Report that software broke a rule. The test that runs the emulator fails. */
 __printf(3, 4) void emu_violation(struct emu *emu, enum emu_violation kind, const char *format,

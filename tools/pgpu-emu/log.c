@@ -2,10 +2,15 @@
 /* The log, the reports of broken rules, the access trace, and the summary at the end. */
 #include <inttypes.h>
 #include <stdarg.h>
+#include <linux/kernel.h>
 #include "emu.h"
 
 /* Lines per kind of violation. All are counted. */
 #define VIOLATION_LINES 20
+
+/* Other lines: so many at once, and one more each second. The virtual machine can cause them. */
+#define LOG_BURST 200
+#define LOG_LINE_NS NSEC_PER_SEC
 
 static const struct {
 	const char *name, *text;
@@ -52,10 +57,41 @@ static void log_line(struct emu *emu, const char *prefix, const char *format, va
 	fflush(emu->log);
 }
 
+__printf(2, 3) static void tell(struct emu *emu, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	log_line(emu, "", format, args);
+	va_end(args);
+}
+
+static bool take_line(struct emu *emu)
+{
+	u64 now = ktime_get_ns();
+
+	if (emu->log_paid_ns > now + (LOG_BURST - 1) * LOG_LINE_NS) {
+		emu->log_left_out++;
+		return false;
+	}
+	emu->log_paid_ns = max(emu->log_paid_ns, now) + LOG_LINE_NS;
+	return true;
+}
+
+static void tell_left_out(struct emu *emu)
+{
+	if (emu->log_left_out)
+		tell(emu, "%" PRIu64 " lines are left out here", (uint64_t)emu->log_left_out);
+	emu->log_left_out = 0;
+}
+
 void emu_log(struct emu *emu, const char *format, ...)
 {
 	va_list args;
 
+	if (!take_line(emu))
+		return;
+	tell_left_out(emu);
 	va_start(args, format);
 	log_line(emu, "", format, args);
 	va_end(args);
@@ -94,7 +130,7 @@ void emu_trace_register(struct emu *emu, char operation, u32 offset, u32 value)
 
 static void log_count(struct emu *emu, const char *name, u64 count)
 {
-	emu_log(emu, "count %s %" PRIu64, name, (uint64_t)count);
+	tell(emu, "count %s %" PRIu64, name, (uint64_t)count);
 }
 
 void emu_log_summary(struct emu *emu)
@@ -103,6 +139,7 @@ void emu_log_summary(struct emu *emu)
 	u64 sum = 0;
 	unsigned int i;
 
+	tell_left_out(emu);
 	log_count(emu, "reads", emu->reads);
 	log_count(emu, "writes", emu->writes);
 	log_count(emu, "ggtt_writes", emu->ggtt_writes);
@@ -112,24 +149,23 @@ void emu_log_summary(struct emu *emu)
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		const struct emu_engine *engine = &emu->engines[i];
 
-		emu_log(emu,
-			"count %s submissions %" PRIu64 " commands %" PRIu64 " idles %" PRIu64
-			" idle_us %" PRIu64,
-			emu_engine_name(engine), (uint64_t)engine->submissions,
-			(uint64_t)engine->commands, (uint64_t)engine->idles,
-			(uint64_t)engine->idle_ns / 1000);
+		tell(emu,
+		     "count %s submissions %" PRIu64 " commands %" PRIu64 " idles %" PRIu64
+		     " idle_us %" PRIu64,
+		     emu_engine_name(engine), (uint64_t)engine->submissions,
+		     (uint64_t)engine->commands, (uint64_t)engine->idles,
+		     (uint64_t)engine->idle_ns / 1000);
 	}
-	emu_log(emu,
-		"count rcs dispatches %" PRIu64 " groups %" PRIu64 " instructions %" PRIu64
-		" preempted %" PRIu64 " within %" PRIu64,
-		(uint64_t)kernels.dispatches, (uint64_t)kernels.groups,
-		(uint64_t)kernels.instructions, (uint64_t)kernels.preempted,
-		(uint64_t)kernels.within);
+	tell(emu,
+	     "count rcs dispatches %" PRIu64 " groups %" PRIu64 " instructions %" PRIu64
+	     " preempted %" PRIu64 " within %" PRIu64,
+	     (uint64_t)kernels.dispatches, (uint64_t)kernels.groups, (uint64_t)kernels.instructions,
+	     (uint64_t)kernels.preempted, (uint64_t)kernels.within);
 	for (i = 0; i < EMU_VIOLATIONS; i++) {
 		sum += emu->violations[i];
 		if (emu->violations[i])
-			emu_log(emu, "%" PRIu64 " times: %s (%s)", (uint64_t)emu->violations[i],
-				violations[i].text, violations[i].name);
+			tell(emu, "%" PRIu64 " times: %s (%s)", (uint64_t)emu->violations[i],
+			     violations[i].text, violations[i].name);
 	}
-	emu_log(emu, "%" PRIu64 " violations", (uint64_t)sum);
+	tell(emu, "%" PRIu64 " violations", (uint64_t)sum);
 }
