@@ -5,7 +5,7 @@
  *
  * An input is a life of the vGPU: the class of attacks whose start it has, then moves. A move is a
  * trial of that class, as the hostile guest makes it, or a call of the VMM: an ioctl, an access to
- * any region, a mapping, a migration to itself with a changed stream, a setting of the
+ * any region, a mapping, a screen, a migration to itself with a changed stream, a setting of the
  * administrator. All choices of the attacks are taken from the input.
  *
  * GHYVI_FUZZ_VGPU is the vGPU's UUID, GHYVI_FUZZ_GROUP the file of its VFIO group.
@@ -241,6 +241,47 @@ static void administrate(void)
 	close(fd);
 }
 
+/* A guest programs a pipe and a plane, and its VMM looks at the screen. */
+static void show(void)
+{
+	/* A value has the bits @set, and any bits of @any. */
+	static const struct {
+		uint32_t offset, any, set;
+	} registers[] = {
+		{ 0x6001c, 0x07ff03ff, 0 }, /* PIPEASRC */
+		{ 0x60050, 0x70000000, 1u << 31 }, /* PIPE_CRC_CTL_A */
+		{ 0x70080, 0x0000803f, 0x20 }, /* CURACNTR */
+		{ 0x70084, 0x003fffff, 0 }, /* CURABASE */
+		{ 0x70088, 0x87ff87ff, 0 }, /* CURAPOS */
+		{ 0x70180, 0x0a109d33, 0x84000000 }, /* PLANE_CTL_1_A */
+		{ 0x70188, 0x000003ff, 0 }, /* PLANE_STRIDE_1_A */
+		{ 0x7018c, 0x07ff07ff, 0 }, /* PLANE_POS_1_A */
+		{ 0x70190, 0x07ff07ff, 0 }, /* PLANE_SIZE_1_A */
+		{ 0x701a4, 0x07ff07ff, 0 }, /* PLANE_OFFSET_1_A */
+		{ 0x7019c, 0x003fffff, 0 }, /* PLANE_SURF_1_A */
+		{ 0x70008, 0, 1u << 31 }, /* PIPEACONF */
+	};
+	struct vfio_device_gfx_plane_info plane = {
+		.argsz = sizeof(plane),
+		.flags = VFIO_GFX_PLANE_TYPE_REGION,
+	};
+	uint32_t pipe = below(4) ? 0 : below(3) * 0x1000, next = below(2) ? 0 : below(3) * 0x100;
+
+	for (unsigned int i = 0; i < COUNT(registers); i++) {
+		uint32_t offset = registers[i].offset, value = take(4);
+		bool surface = offset == 0x70084 || offset == 0x7019c;
+
+		if (below(8))
+			value = (value & registers[i].any) | registers[i].set;
+		if (surface)
+			value += window_start;
+		machine_write(offset + pipe + (offset >= 0x70180 ? next : 0), value, 4);
+	}
+	if (!ioctl(device_fd, VFIO_DEVICE_QUERY_GFX_PLANE, &plane) && plane.size)
+		(void)!pread(device_fd, buffer, BUFFER_BYTES,
+			     region_offset(plane.region_index) + take(4) % plane.size);
+}
+
 static void change_memory(void)
 {
 	switch (below(5)) {
@@ -267,8 +308,9 @@ static void open_again(void)
 }
 
 static void (*const vmm_moves[])(void) = {
-	access_region, map_region,    ask,	    set_irqs,	       wander,	      access_region,
-	administrate,  change_memory, administrate, migrate_to_itself, access_region, open_again,
+	access_region, map_region,   ask,	    set_irqs,	  wander,
+	access_region, administrate, change_memory, administrate, migrate_to_itself,
+	access_region, open_again,   show,
 };
 
 /* ---- the life of a vGPU ---- */
