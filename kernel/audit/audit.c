@@ -8,7 +8,6 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <trace/events/ghyvi.h>
 #include <ghyvi/choice.h>
 #include "audit.h"
 

@@ -6,7 +6,6 @@
  * stop at them, or if they start commands that are not audited.
  */
 #include <linux/bits.h>
-#include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/sched.h>
 #include <linux/string.h>

@@ -7,7 +7,6 @@
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
-#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include <ghyvi/gen8_cmds.h>

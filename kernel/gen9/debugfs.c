@@ -5,7 +5,6 @@
  */
 #include <linux/atomic.h>
 #include <linux/debugfs.h>
-#include <linux/mm.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
 #include "gen9.h"

@@ -20,7 +20,6 @@
  * each, which ends the mapping. What the guest has stored in the copy by then is written back.
  */
 #include <linux/errno.h>
-#include <linux/io.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/string.h>

@@ -27,7 +27,6 @@
 #include <linux/compiler.h>
 #include <linux/err.h>
 #include <linux/minmax.h>
-#include <linux/string.h>
 
 #include "internal.h"
 

@@ -16,7 +16,6 @@
  * elsewhere costs a comparison at each sync, but no wrong decision.
  */
 #include <linux/compiler.h>
-#include <linux/err.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>

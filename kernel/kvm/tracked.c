@@ -4,7 +4,6 @@
  */
 #include <linux/kernel.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 #include "tracked.h"
 
 void ghyvi_tracked_init(struct ghyvi_tracked *tracked)

@@ -4,7 +4,6 @@
  * if it has also received more than its share. Before the engine is given to a vGPU that is over
  * its share, it idles for 500 us. In this time a vGPU with short workloads can submit.
  */
-#include <linux/math64.h>
 #include "policy_credit.h"
 
 #define BAND_WAIT_NS (500 * 1000ULL)

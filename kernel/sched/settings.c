@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Changes at run time: knobs of a vGPU, settings and policy of a scheduler. */
-#include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include <ghyvi/choice.h>

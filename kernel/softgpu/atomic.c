@@ -3,7 +3,6 @@
 #include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/kernel.h>
-#include <linux/minmax.h>
 #include "engine.h"
 
 /* Without inline data, the operands are in R0 and R2. The result goes to R4 in both forms. */

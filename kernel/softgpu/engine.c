@@ -30,7 +30,6 @@
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>

@@ -4,7 +4,6 @@
  * faults become translations of its engine, inserted as page frames without references: they are
  * taken away before the guest's pages are unpinned, as translations of any engine.
  */
-#include <linux/build_bug.h>
 #include <linux/fs.h>
 #include <linux/io.h>
 #include <linux/miscdevice.h>

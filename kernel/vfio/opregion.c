@@ -16,7 +16,6 @@
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/kernel.h>
-#include <linux/string.h>
 #include "device.h"
 
 #define VBT_OFFSET 0x400

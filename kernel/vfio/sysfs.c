@@ -16,7 +16,6 @@
  *
  * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
  */
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include <ghyvi/choice.h>

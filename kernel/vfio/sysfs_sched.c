@@ -12,7 +12,6 @@
  *
  * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
  */
-#include <linux/string.h>
 #include <linux/sysfs.h>
 #include <ghyvi/choice.h>
 #include <ghyvi/settings.h>

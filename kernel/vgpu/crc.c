@@ -5,7 +5,6 @@
  * It is not the number that hardware computes, which is not documented: only that equal pictures
  * have equal CRCs counts. As there, other sources than the whole pipe leave planes out.
  */
-#include <linux/bitfield.h>
 #include <linux/crc32.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>

@@ -10,7 +10,6 @@
  * that were under way are delivered before the pause has begun, so the guest's status pages contain
  * all of them.
  */
-#include <linux/err.h>
 #include "vgpu_types.h"
 
 /*

@@ -17,7 +17,6 @@
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
-#include <linux/string.h>
 #include <linux/vmalloc.h>
 #include "vgpu_types.h"
 

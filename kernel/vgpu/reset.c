@@ -3,7 +3,6 @@
  * Resets that the guest requests (one engine or all) and resets of the vGPU from outside. The
  * section Resets of Documentation/architecture.md lists what each reset keeps and clears.
  */
-#include <linux/string.h>
 #include <trace/events/ghyvi.h>
 #include "vgpu_types.h"
 

@@ -16,10 +16,8 @@
  * parked workloads are checked as described in state_engine.c.
  */
 #include <linux/ctype.h>
-#include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
-#include <linux/mm.h>
 #include <linux/slab.h>
 #include <ghyvi/shadow_policy.h>
 #include "state_io.h"

@@ -12,7 +12,6 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 #include <ghyvi/multicall.h>
 #include "whole_guest.h"

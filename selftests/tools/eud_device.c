@@ -2,7 +2,6 @@
 /* Preloaded to ghyvi-eud: a device with one vGPU, which has no dispatch. */
 #define _GNU_SOURCE
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

@@ -5,7 +5,6 @@
  * (policy/bar_remap). kernel/ is built with -finstrument-functions; prints one line for each entry
  * (+) and exit (-) with the address of the function. `walk` makes files and counts of it.
  */
-#include <pthread.h>
 #include "move_one.h"
 
 #define EVENTS_MAX 20000

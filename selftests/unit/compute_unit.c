@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <ghyvi_shim.h>
 #include <cmocka.h>
-#include <linux/err.h>
 #include "sched/policy_credit.h"
 
 #define VGPUS 3

@@ -14,7 +14,6 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 #include <ghyvi/audit.h>

@@ -6,7 +6,6 @@
 #include <drm.h>
 #include <errno.h>
 #include <i915_drm.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "shim.h"

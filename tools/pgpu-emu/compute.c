@@ -14,7 +14,6 @@
  * hardware, here before the next dispatch.
  */
 #include <linux/kernel.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <eu_state.h>
 #include "emu.h"

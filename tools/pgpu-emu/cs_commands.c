@@ -15,7 +15,6 @@
 #include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
-#include <linux/string.h>
 #include <ghyvi/gen8_cmds.h>
 #include "emu.h"
 

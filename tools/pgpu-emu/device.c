@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The device as a whole: creation, reset, and the accesses to its BARs. */
-#include <linux/compiler.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include "emu.h"
 

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
-#include <linux/string.h>
 #include <linux/vmalloc.h>
 #include "emu.h"
 

@@ -9,7 +9,6 @@
  * one is used.
  */
 #include <linux/compiler.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <softgpu/surface.h>
 #include "emu.h"

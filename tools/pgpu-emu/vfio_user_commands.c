@@ -5,7 +5,6 @@
  */
 #include <unistd.h>
 #include <linux/vfio.h>
-#include <linux/compiler.h>
 #include <linux/string.h>
 #include "emu.h"
 #include "vfio_user.h"

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/err.h>
 #include "simulate.h"
 
 #define BIN_NS (100 * NSEC_PER_MSEC)

@@ -5,7 +5,6 @@
  */
 #include "machine.h"
 
-#include <errno.h>
 #include <fenv.h>
 #include <stdlib.h>
 #include <string.h>

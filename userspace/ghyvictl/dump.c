@@ -2,7 +2,6 @@
 /* dump: prints the debugfs files of vGPUs. record: runs ghyvi-record. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

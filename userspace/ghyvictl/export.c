@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* export: Prometheus's text format, for the node exporter's textfile collector. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include "ctl.h"
 

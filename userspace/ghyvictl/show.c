@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* show */
-#include <stdlib.h>
 #include <string.h>
 #include "ctl.h"
 

@@ -4,7 +4,6 @@
  * functions then stand in front of the C library's as in a preloaded library, so that sanitizers
  * see both sides.
  */
-#include <dirent.h>
 #include <drm.h>
 #include <errno.h>
 #include <fcntl.h>
