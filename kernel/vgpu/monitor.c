@@ -196,7 +196,6 @@ void vgpu_monitor_choose(struct vgpu_display *display, unsigned int resolution, 
 
 /* Registers of the DPCD, by DRM's names (drm_dp.h). */
 #define DP_LINK_BW_SET 0x100
-#define DP_LANE_COUNT_SET 0x101
 #define DP_LANE_COUNT_MASK 0x1f
 #define DP_SINK_COUNT 0x200
 #define DP_LANE0_1_STATUS 0x202

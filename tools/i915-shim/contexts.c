@@ -20,11 +20,6 @@
 
 static uint32_t resets; /* of engines, in the process */
 
-uint32_t gpu_resets(void)
-{
-	return resets;
-}
-
 void context_failed(struct context *context)
 {
 	resets++;

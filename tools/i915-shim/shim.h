@@ -233,7 +233,6 @@ void context_put(struct context *context);
 /* A request of @context failed. */
 void context_failed(struct context *context);
 int contexts_ioctl(struct file *file, unsigned long request, void *arg);
-uint32_t gpu_resets(void);
 
 /* exec.c */
 int exec_ioctl(struct file *file, void *arg);

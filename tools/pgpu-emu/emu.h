@@ -198,8 +198,7 @@ struct emu_engine {
 	u32 csr_base[2]; /* GPGPU_CSR_BASE_ADDRESS */
 	u64 poll_at_ns; /* EMU_WAITING: time of the next poll */
 	u64 spins_until_ns; /* the emulator does not sleep between polls until then */
-	bool refuses_preemption; /* adversary: until @refuses_until_ns */
-	u64 refuses_until_ns;
+	u64 refuses_until_ns; /* adversary: no preemption until then */
 	u64 draws_until_ns; /* adversary: a draw that takes long; 0: none */
 	u64 pauses_until_ns; /* adversary: a slow clock */
 	struct emu_late_event late_events[EMU_LATE_EVENTS]; /* adversary; in order */

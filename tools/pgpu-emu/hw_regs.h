@@ -73,9 +73,8 @@
 #define GEN8_FAULT_TLB_DATA0 0x4b10
 #define GEN8_FAULT_TLB_DATA1 0x4b14
 
-/* TLB invalidation: RCS, VCS0, VCS1, BCS, VECS. */
+/* TLB invalidation of VCS and BCS. */
 #define GEN8_M1TCR 0x4264
-#define GEN8_M2TCR 0x4268
 #define GEN8_BTCR 0x426c
 
 /* MOCS: 64 dwords per engine; the L3 control registers belong to the render engine. */

@@ -20,7 +20,6 @@ struct module;
 #define ffz(x) __builtin_ctzl(~(unsigned long)(x))
 #define wmb() smp_mb()
 #define rmb() smp_mb()
-#define UINT_MAX_SEGMENT 0
 
 /* time */
 #define jiffies ((unsigned long)(ktime_get_ns() / (NSEC_PER_SEC / HZ)))
@@ -141,7 +140,6 @@ void gen9_shim_vunmap(void *at);
 #define vmap(pages, count, flags, protection) gen9_shim_vmap(pages, count)
 #define vunmap(at) gen9_shim_vunmap(at)
 #define vmalloc(n) vzalloc(n)
-#define krealloc_array(p, n, size, flags) (cond_resched(), realloc(p, (n) * (size)))
 #define dma_map_page(dev, page, offset, bytes, direction) \
 	((void)(dev), (dma_addr_t)(uintptr_t)(page))
 #define dma_unmap_page(dev, dma, bytes, direction) ((void)(dma))
@@ -157,7 +155,6 @@ extern unsigned int gen9_shim_charged; /* pages of guests that works allocate */
 void gen9_shim_charge(gfp_t flags);
 
 /* bits */
-#define BITS_PER_LONG 64
 #define DECLARE_BITMAP(name, bits) unsigned long name[((bits) + 63) / 64]
 #define set_bit(n, map) ((void)(((unsigned long *)(map))[(n) / 64] |= 1UL << (n) % 64))
 #define clear_bit(n, map) ((void)(((unsigned long *)(map))[(n) / 64] &= ~(1UL << (n) % 64)))

@@ -31,18 +31,14 @@
 #define U32_MAX ((u32)~0U)
 #define U64_MAX ((u64)~0ULL)
 #define S64_MAX ((s64)(U64_MAX >> 1))
-#define L1_CACHE_BYTES 64
 #define __aligned(n) __attribute__((aligned(n)))
 #define __printf(a, b) __attribute__((format(printf, a, b)))
 #define __user
 #define __iomem
 #define __init
 #define __exit
-#define __must_check __attribute__((warn_unused_result))
 #define __maybe_unused __attribute__((unused))
-#define __must_hold(l) /* for sparse, as the next two */
-#define __acquires(l)
-#define __releases(l)
+#define __releases(l) /* for sparse */
 #define fallthrough __attribute__((fallthrough))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -91,7 +87,6 @@ static int shim_fence __attribute__((unused));
 #define GENMASK(h, l) ((~0UL << (l)) & (~0UL >> (63 - (h))))
 #define GENMASK_ULL(h, l) ((~0ULL << (l)) & (~0ULL >> (63 - (h))))
 #define FIELD_GET(mask, value) (((value) & (mask)) >> __builtin_ctzl(mask))
-#define FIELD_PREP(mask, value) (((typeof(mask))(value) << __builtin_ctzl(mask)) & (mask))
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
 #define min_t(t, a, b) min((t)(a), (t)(b))
@@ -225,13 +220,8 @@ static inline void list_splice_init(struct list_head *l, struct list_head *h)
 	h->next = l->next;
 	INIT_LIST_HEAD(l);
 }
-static inline void list_splice_tail_init(struct list_head *l, struct list_head *h)
-{
-	list_splice_init(l, h->prev);
-}
 #define list_entry(p, t, m) container_of(p, t, m)
 #define list_first_entry(h, t, m) list_entry((h)->next, t, m)
-#define list_last_entry(h, t, m) list_entry((h)->prev, t, m)
 #define list_first_entry_or_null(h, t, m) (list_empty(h) ? NULL : list_first_entry(h, t, m))
 #define list_for_each_entry(p, h, m)                                 \
 	for (p = list_entry((h)->next, typeof(*p), m); &p->m != (h); \
@@ -310,11 +300,6 @@ struct rb_root_cached {
 	bool (*less)(struct rb_node *, const struct rb_node *);
 	unsigned long came;
 };
-#define RB_ROOT_CACHED          \
-	(struct rb_root_cached) \
-	{                       \
-		NULL, NULL, 0   \
-	}
 #define rb_entry(p, t, m) container_of(p, t, m)
 #define rb_first_cached(root) ((root)->first)
 void rb_add_cached(struct rb_node *node, struct rb_root_cached *root,
@@ -338,9 +323,7 @@ static inline int xa_err(void *e)
 {
 	return xa_is_err(e) ? (int)((long)e >> 2) : 0;
 }
-#define XA_FLAGS_LOCK_IRQ 0
 #define XA_FLAGS_ACCOUNT 1
-#define DEFINE_XARRAY(n) struct xarray n = { NULL, PTHREAD_MUTEX_INITIALIZER, &n, 0 }
 static inline void xa_init_flags(struct xarray *xa, unsigned int flags)
 {
 	xa->judy = NULL;
@@ -491,7 +474,6 @@ typedef struct {
 #define atomic_dec_return(a) (atomic_fetch_sub(&(a)->counter, 1) - 1)
 #define atomic_dec_and_test(a) (atomic_dec_return(a) == 0)
 #define refcount_set(r, v) atomic_store(&(r)->refs, (v))
-#define refcount_read(r) atomic_load(&(r)->refs)
 #define refcount_inc(r) ((void)atomic_fetch_add(&(r)->refs, 1))
 #define refcount_dec_and_test(r) (atomic_fetch_sub(&(r)->refs, 1) == 1)
 struct kref {

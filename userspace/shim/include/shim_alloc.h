@@ -15,7 +15,6 @@
 
 typedef unsigned int gfp_t;
 #define GFP_KERNEL 0u
-#define GFP_ATOMIC 0u
 #define __GFP_ACCOUNT 2u
 #define GFP_KERNEL_ACCOUNT (GFP_KERNEL | __GFP_ACCOUNT)
 #define __GFP_ZERO 0u
@@ -88,7 +87,6 @@ static inline u64 virt_to_phys(const volatile void *p)
 #define kcalloc(n, s, f) (shim_alloc_fails(f) ? NULL : calloc((n), (s)))
 #define kzalloc(n, f) kcalloc(1, n, f)
 #define kmalloc(n, f) (shim_alloc_fails(f) ? NULL : malloc(n))
-#define kmalloc_array kcalloc
 #define kvzalloc kzalloc
 #define kvcalloc kcalloc
 #define kvmalloc kmalloc
@@ -96,7 +94,6 @@ static inline u64 virt_to_phys(const volatile void *p)
 #define vzalloc(n) kzalloc(n, GFP_KERNEL)
 #define vmalloc_user(n) (shim_alloc_fails(GFP_KERNEL) ? NULL : shim_page_alloc(n))
 #define __vmalloc(n, f) (shim_alloc_fails(f) ? NULL : shim_page_alloc(n))
-#define kstrdup(s, f) (shim_alloc_fails(f) ? NULL : strdup(s))
 #define kfree(p) free((void *)(p))
 #define kvfree kfree
 #define vfree kfree
