@@ -243,7 +243,7 @@ static ssize_t capture_locked(struct ghyvi_device *device, void **frame)
 	struct ghyvi_picture picture;
 	int err = ghyvi_vgpu_get_picture(device->vgpu, &picture);
 	u64 end_ns = ktime_get_ns() + CAPTURE_NS;
-	u32 y, rows;
+	u32 y, rows, *pixels;
 	size_t bytes;
 	void *page;
 
@@ -253,7 +253,7 @@ static ssize_t capture_locked(struct ghyvi_device *device, void **frame)
 	if (err)
 		return err;
 	bytes = sizeof(*header) + (size_t)picture.width * picture.height * PIXEL_BYTES;
-	header = __vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	header = __vmalloc(bytes, GFP_KERNEL_ACCOUNT);
 	page = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
 	if (!header || !page) {
 		vfree(header);
@@ -266,14 +266,15 @@ static ssize_t capture_locked(struct ghyvi_device *device, void **frame)
 		.height = picture.height,
 		.stride = picture.width * PIXEL_BYTES,
 	};
+	pixels = (u32 *)(header + 1);
 	for (y = 0; y < picture.height && ktime_get_ns() < end_ns; y += rows) {
 		if (fatal_signal_pending(current)) {
 			err = -EINTR;
 			break;
 		}
 		rows = min(GHYVI_BAND_ROWS, picture.height - y);
-		ghyvi_vgpu_draw(device->vgpu, &picture, y, rows,
-				(u32 *)(header + 1) + (size_t)y * picture.width, page);
+		ghyvi_vgpu_draw(device->vgpu, &picture, y, rows, pixels, page);
+		pixels += (size_t)rows * picture.width;
 		cond_resched();
 	}
 	free_page((unsigned long)page);
@@ -281,6 +282,7 @@ static ssize_t capture_locked(struct ghyvi_device *device, void **frame)
 		vfree(header);
 		return err;
 	}
+	memset(pixels, 0, (void *)header + bytes - (void *)pixels);
 	*frame = header;
 	return (ssize_t)bytes;
 }

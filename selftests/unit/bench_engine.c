@@ -269,7 +269,8 @@ static void measure(struct rig *rig, struct rig *nested_rig, u8 *src, u8 *dst, u
 
 int main(int argc, char **argv)
 {
-	u8 *src = shim_page_alloc(COPY_ROWS * 4096ul), *dst = shim_page_alloc(COPY_ROWS * 4096ul);
+	u8 *src = shim_page_alloc(COPY_ROWS * 4096ul, __GFP_ZERO | __GFP_NOFAIL),
+	   *dst = shim_page_alloc(COPY_ROWS * 4096ul, __GFP_ZERO | __GFP_NOFAIL);
 	struct rig *rig = copy_rig(src, dst, false), *nested_rig = copy_rig(src, dst, true);
 	double least = argc > 1 ? atof(argv[1]) : 1;
 	double nop_ns = 1e9, copy_s = 1e9, worst = 0, result[MEASURED] = { 0 };

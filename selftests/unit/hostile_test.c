@@ -276,7 +276,7 @@ static void neighbour_make(void)
 	u64 entry, first = HIDDEN_START >> 12;
 
 	host.neighbour = softgpu_ops.client_create(softgpu_device(host.gpu), &params);
-	host.neighbours_memory = shim_page_alloc(NEIGHBOUR_PAGES << 12);
+	host.neighbours_memory = shim_page_alloc(NEIGHBOUR_PAGES << 12, __GFP_ZERO | __GFP_NOFAIL);
 	for (unsigned int i = 0; i < NEIGHBOUR_PAGES; i++) {
 		ASSERT(!softgpu_ops.map_page(host.neighbour,
 					     virt_to_phys(host.neighbours_memory + (i << 12)),

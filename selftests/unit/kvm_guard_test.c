@@ -63,7 +63,8 @@ static const char process[DEVICES + 1]; /* only their addresses count */
 struct ghyvi_unmap_call *ghyvi_unmap_call_alloc(void)
 {
 	ASSERT(!running->nr_calls);
-	return running->calls[running->nr_calls++] = shim_page_alloc(PAGE_SIZE);
+	return running->calls[running->nr_calls++] =
+		       shim_page_alloc(PAGE_SIZE, __GFP_ZERO | __GFP_NOFAIL);
 }
 
 /* Some other thread may be the one that reports the return, at once. */

@@ -74,7 +74,8 @@ void move_host_begin(struct move_host *host, void (*change)(struct ghyvi_vgpu_pa
 	shim_quiet = true;
 	memset(host, 0, sizeof(*host));
 	if (!move_ram)
-		move_ram = shim_page_alloc(MOVE_RAM_PAGES * GHYVI_PAGE_BYTES);
+		move_ram = shim_page_alloc(MOVE_RAM_PAGES * GHYVI_PAGE_BYTES,
+					   __GFP_ZERO | __GFP_NOFAIL);
 	host->hv.ops = &hv_ops;
 	host->dev.name = "move";
 	ghyvi_reporter_init(&host->reporter, &host->dev);

@@ -3,7 +3,7 @@
 
 u8 *rig_alloc(struct rig *rig, unsigned int pages)
 {
-	u8 *p = shim_page_alloc(pages * PAGE_SIZE);
+	u8 *p = shim_page_alloc(pages * PAGE_SIZE, __GFP_ZERO | __GFP_NOFAIL);
 
 	assert_non_null(p);
 	assert_true(rig->nr_blocks < ARRAY_SIZE(rig->blocks));

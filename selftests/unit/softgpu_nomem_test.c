@@ -52,7 +52,7 @@ out:
 
 static void any_allocation_of_a_client_may_fail(void **state)
 {
-	void *page = shim_page_alloc(PAGE_SIZE);
+	void *page = shim_page_alloc(PAGE_SIZE, __GFP_ZERO | __GFP_NOFAIL);
 	unsigned long n;
 	int err;
 

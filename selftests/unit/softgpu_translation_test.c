@@ -214,7 +214,7 @@ static void the_oracle_looks_owners_up_for_each_client(void **state)
  */
 static void *two_records(u8 **first)
 {
-	u8 *memory = shim_page_alloc(3 * RECORD_BYTES);
+	u8 *memory = shim_page_alloc(3 * RECORD_BYTES, __GFP_ZERO | __GFP_NOFAIL);
 
 	*first = phys_to_virt((virt_to_phys(memory) | (RECORD_BYTES - 1)) + 1);
 	return memory;

@@ -17,7 +17,7 @@ typedef unsigned int gfp_t;
 #define GFP_KERNEL 0u
 #define __GFP_ACCOUNT 2u
 #define GFP_KERNEL_ACCOUNT (GFP_KERNEL | __GFP_ACCOUNT)
-#define __GFP_ZERO 0u
+#define __GFP_ZERO 4u
 #define __GFP_NOWARN 0u
 #define __GFP_RETRY_MAYFAIL 0u
 #define __GFP_NOFAIL 1u
@@ -58,23 +58,21 @@ bool shim_alloc_fails(gfp_t flags);
 #define PAGE_SIZE 4096UL
 #define PAGE_MASK (~(PAGE_SIZE - 1))
 #define PAGE_ALIGN(n) (((n) + PAGE_SIZE - 1) & PAGE_MASK)
-static inline void *shim_page_alloc(size_t n)
+/* Without __GFP_ZERO they have what another user has left. */
+static inline void *shim_page_alloc(size_t n, gfp_t f)
 {
-	void *p = aligned_alloc(PAGE_SIZE, (n + PAGE_SIZE - 1) & PAGE_MASK);
+	void *p = shim_alloc_fails(f) ? NULL : aligned_alloc(PAGE_SIZE, PAGE_ALIGN(n));
 
 	if (p)
-		memset(p, 0, n);
+		memset(p, f & __GFP_ZERO ? 0 : 0xa5, n);
 	return p;
 }
-static inline unsigned long get_zeroed_page(gfp_t f)
-{
-	return shim_alloc_fails(f) ? 0 : (unsigned long)shim_page_alloc(PAGE_SIZE);
-}
+#define __get_free_page(f) ((unsigned long)shim_page_alloc(PAGE_SIZE, f))
+#define get_zeroed_page(f) __get_free_page((f) | __GFP_ZERO)
 static inline void free_page(unsigned long p)
 {
 	free((void *)p);
 }
-#define __get_free_page get_zeroed_page
 static inline void *phys_to_virt(u64 hpa)
 {
 	return (void *)(uintptr_t)hpa;
@@ -92,8 +90,8 @@ static inline u64 virt_to_phys(const volatile void *p)
 #define kvmalloc kmalloc
 #define kvmalloc_array kcalloc
 #define vzalloc(n) kzalloc(n, GFP_KERNEL)
-#define vmalloc_user(n) (shim_alloc_fails(GFP_KERNEL) ? NULL : shim_page_alloc(n))
-#define __vmalloc(n, f) (shim_alloc_fails(f) ? NULL : shim_page_alloc(n))
+#define __vmalloc shim_page_alloc
+#define vmalloc_user(n) __vmalloc(n, GFP_KERNEL | __GFP_ZERO)
 #define kfree(p) free((void *)(p))
 #define kvfree kfree
 #define vfree kfree
