@@ -86,11 +86,11 @@ static void time_in_rc6_is_counted(void **state)
 	assert_int_equal(residency_after(2), 0);
 	wr(GEN6_RC_STATE, RC_SW_TARGET_RC6);
 	assert_in_range(residency_after(2), 2000000 / RC6_UNIT_NS, ~0u >> 1);
-	wr(FORCEWAKE_GT_GEN9, 0x00010001);
+	wr(FORCEWAKE_GT_GEN9, 0x80008000); /* by any bit of the request */
 	emu_run_engines(emu);
 	assert_int_equal(residency_after(2), 0);
 	wr(GEN6_RC_STATE, 0);
-	wr(FORCEWAKE_GT_GEN9, 0x00010000);
+	wr(FORCEWAKE_GT_GEN9, 0x80000000);
 	emu_run_engines(emu);
 	assert_int_equal(residency_after(2), 0);
 	wr(GEN6_RC_CONTROL, GEN6_RC_CTL_HW_ENABLE | GEN6_RC_CTL_RC6_ENABLE);

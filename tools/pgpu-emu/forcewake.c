@@ -116,8 +116,7 @@ static bool is_shadowed(u32 offset)
 	case GEN6_RPNSWREQ ... GEN6_PM_LAST:
 		return true;
 	default:
-		/* The request registers themselves. */
-		return domain_of(offset, false) >= 0;
+		return false;
 	}
 }
 
@@ -125,12 +124,15 @@ static const char *const domain_names[BIT(DOMAINS)] = {
 	"-", "R", "M", "RM", "G", "RG", "MG", "RMG"
 };
 
+/* The bits of a request belong to several users; each of them keeps the domain awake. */
 static unsigned int held(struct emu *emu)
 {
 	unsigned int domains = 0, i;
 
-	for (i = 0; i < DOMAINS; i++)
-		domains |= *emu_reg(emu, registers[i].ack) & 1 ? BIT(i) : 0;
+	for (i = 0; i < DOMAINS; i++) {
+		settle(emu, i);
+		domains |= *emu_reg(emu, registers[i].ack) ? BIT(i) : 0;
+	}
 	return domains;
 }
 
@@ -139,10 +141,13 @@ const char *emu_forcewake_held(struct emu *emu)
 	return domain_names[held(emu)];
 }
 
-static unsigned int domains_of(u32 offset)
+static unsigned int needed(u32 offset, bool write)
 {
 	unsigned int i;
 
+	/* Requests can be written and read while all domains sleep. */
+	if ((write && is_shadowed(offset)) || domain_of(offset, false) >= 0)
+		return 0;
 	for (i = 0; i < ARRAY_SIZE(ranges); i++)
 		if (offset <= ranges[i].last)
 			return ranges[i].domains;
@@ -151,9 +156,7 @@ static unsigned int domains_of(u32 offset)
 
 const char *emu_forcewake_needed(u32 offset, bool write)
 {
-	bool none = (write && is_shadowed(offset)) || domain_of(offset, false) >= 0;
-
-	return domain_names[none ? 0 : domains_of(offset)];
+	return domain_names[needed(offset, write)];
 }
 
 /*
@@ -168,17 +171,7 @@ static bool may_sleep(struct emu *emu)
 /* Requests of software; an engine that is busy keeps its domain awake, but software cannot tell. */
 bool emu_awake(struct emu *emu, u32 offset, bool write)
 {
-	unsigned int needed = domains_of(offset), i;
-
-	if (!may_sleep(emu) || (write && is_shadowed(offset)))
-		return true;
-	for (i = 0; i < DOMAINS; i++) {
-		settle(emu, i);
-		if (needed & BIT(i) && !*emu_reg(emu, registers[i].ack) &&
-		    domain_of(offset, false) < 0)
-			return false;
-	}
-	return true;
+	return !may_sleep(emu) || !(needed(offset, write) & ~held(emu));
 }
 
 /* Whether the GT is in RC6: nothing keeps it awake, and timers or software send it there. */
