@@ -33,6 +33,12 @@ enum eu_step eu_finish_float(struct eu_exec *x, const struct eu_insn *i, uint32_
 enum eu_step eu_finish_double(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
 			      const double *exact);
 
+/* In a switch of operations: the result of a lane, by those of the operands in a, b and c. */
+#define EACH(what)                              \
+	for (lane = 0; lane < i->lanes; lane++) \
+		a[lane] = (what);               \
+	break
+
 /* alu_int.c, alu_float.c */
 enum eu_step eu_alu_int(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes);
 enum eu_step eu_alu_float(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes);

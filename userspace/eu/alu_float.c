@@ -80,10 +80,6 @@ enum eu_step eu_alu_float(struct eu_exec *x, const struct eu_insn *i, uint32_t l
 	    (i->sources > 2 && eu_load_float(x, i, 2, c)))
 		return EU_FAILED;
 	switch (i->op) {
-#define EACH(what)                              \
-	for (lane = 0; lane < i->lanes; lane++) \
-		a[lane] = (what);               \
-	break
 	case EU_ADD:
 		EACH(a[lane] + b[lane]);
 	case EU_MUL:
@@ -152,7 +148,6 @@ enum eu_step eu_alu_double(struct eu_exec *x, const struct eu_insn *i, uint32_t 
 		EACH(a[lane] - floor(a[lane]));
 	case EU_MAD:
 		EACH(fma(b[lane], c[lane], a[lane]));
-#undef EACH
 	default:
 		return eu_fail(x, i, EU_UNSUPPORTED, "not for doubles");
 	}

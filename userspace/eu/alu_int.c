@@ -195,10 +195,6 @@ enum eu_step eu_alu_int(struct eu_exec *x, const struct eu_insn *i, uint32_t lan
 	if (eu_load_int(x, i, 0, a) || (i->sources > 1 && eu_load_int(x, i, 1, b)))
 		return EU_FAILED;
 	switch (i->op) {
-#define EACH(what)                              \
-	for (lane = 0; lane < i->lanes; lane++) \
-		a[lane] = (what);               \
-	break
 	case EU_NOT:
 		EACH(~a[lane]);
 	case EU_AND:
@@ -230,7 +226,6 @@ enum eu_step eu_alu_int(struct eu_exec *x, const struct eu_insn *i, uint32_t lan
 		EACH(reversed((uint32_t)a[lane]));
 	case EU_BFI1:
 		EACH((uint32_t)(((1ull << ((uint64_t)a[lane] & 31)) - 1) << (b[lane] & 31)));
-#undef EACH
 	default:
 		return eu_fail(x, i, EU_UNSUPPORTED, "not for integers");
 	}

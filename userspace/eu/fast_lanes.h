@@ -250,45 +250,29 @@ N(finish_float)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, N(fv
 	N(store)(x, i, lanes, (const N(uv) *)v);
 }
 
-#define INTEGER(name, load, sources, expression)                                 \
+#define OPERATION(name, type, load, sources, expression, finish)                 \
 	static enum eu_step N(name)(struct eu_exec * x, const struct eu_insn *i) \
 	{                                                                        \
 		uint32_t lanes = eu_lanes(x->t, i);                              \
-		N(uv) a[PARTS], b[PARTS], c[PARTS];                              \
+		type a[PARTS], b[PARTS], c[PARTS];                               \
                                                                                  \
 		if (!lanes)                                                      \
 			return EU_NEXT;                                          \
-		N(load)(x->t, i, 0, a);                                          \
+		load(x->t, i, 0, a);                                             \
 		if (sources > 1)                                                 \
-			N(load)(x->t, i, 1, b);                                  \
+			load(x->t, i, 1, b);                                     \
 		if (sources > 2)                                                 \
-			N(load)(x->t, i, 2, c);                                  \
+			load(x->t, i, 2, c);                                     \
 		(void)b;                                                         \
 		(void)c;                                                         \
 		EACH a[p] = (expression);                                        \
-		N(finish_int)(x, i, lanes, a);                                   \
+		finish(x, i, lanes, a);                                          \
 		return EU_NEXT;                                                  \
 	}
-
-#define FLOAT(name, load, sources, expression)                                   \
-	static enum eu_step N(name)(struct eu_exec * x, const struct eu_insn *i) \
-	{                                                                        \
-		uint32_t lanes = eu_lanes(x->t, i);                              \
-		N(fv) a[PARTS], b[PARTS], c[PARTS];                              \
-                                                                                 \
-		if (!lanes)                                                      \
-			return EU_NEXT;                                          \
-		N(load)(x->t, i, 0, a);                                          \
-		if (sources > 1)                                                 \
-			N(load)(x->t, i, 1, b);                                  \
-		if (sources > 2)                                                 \
-			N(load)(x->t, i, 2, c);                                  \
-		(void)b;                                                         \
-		(void)c;                                                         \
-		EACH a[p] = (expression);                                        \
-		N(finish_float)(x, i, lanes, a);                                 \
-		return EU_NEXT;                                                  \
-	}
+#define INTEGER(name, load, sources, expression) \
+	OPERATION(name, N(uv), N(load), sources, expression, N(finish_int))
+#define FLOAT(name, load, sources, expression) \
+	OPERATION(name, N(fv), N(load), sources, expression, N(finish_float))
 
 static inline __attribute__((always_inline)) N(fv) N(fused)(N(fv) a, N(fv) b, N(fv) c)
 {
@@ -430,6 +414,7 @@ static enum eu_step N(fast_to_int)(struct eu_exec *x, const struct eu_insn *i)
 	return EU_NEXT;
 }
 
+#undef OPERATION
 #undef INTEGER
 #undef FLOAT
 #undef SELECT
