@@ -8,6 +8,7 @@
  * the scheduler preempts keeps its copy. The copy is written back, and the image read again, only
  * after the context has completed.
  */
+#include <linux/bitfield.h>
 #include <linux/err.h>
 #include <linux/string.h>
 #include <ghyvi/memcg.h>
@@ -45,8 +46,7 @@ static void write_state(struct vgpu_workload *workload, unsigned int index, u32 
 
 static unsigned int levels_of(const struct vgpu_workload *workload)
 {
-	u64 addressing = (workload->descriptor & GEN8_CTX_ADDRESSING_MODE_MASK) >>
-			 GEN8_CTX_ADDRESSING_MODE_SHIFT;
+	u64 addressing = FIELD_GET(GEN8_CTX_ADDRESSING_MODE_MASK, workload->descriptor);
 
 	return addressing == INTEL_LEGACY_64B_CONTEXT ? 4 : 3;
 }
@@ -118,8 +118,7 @@ static int check_descriptor(const struct vgpu_workload *workload)
 {
 	const struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
 	u64 descriptor = workload->descriptor;
-	u64 addressing = (descriptor & GEN8_CTX_ADDRESSING_MODE_MASK) >>
-			 GEN8_CTX_ADDRESSING_MODE_SHIFT;
+	u64 addressing = FIELD_GET(GEN8_CTX_ADDRESSING_MODE_MASK, descriptor);
 
 	if ((descriptor & GEN8_CTX_VALID) && (descriptor & GEN8_CTX_PRIVILEGE) &&
 	    (addressing == INTEL_LEGACY_64B_CONTEXT || addressing == INTEL_LEGACY_32B_CONTEXT) &&
