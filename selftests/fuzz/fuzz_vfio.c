@@ -183,8 +183,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 
 	input_init(data, bytes);
 	if (!there) {
-		assert_int_equal(setup_gen9(&state), 0);
-		set_up_device();
+		assert_int_equal(set_up_device(&state), 0);
 		there = true;
 	}
 	it.bar0 = GHYVI_BAR_UNMAPPED;

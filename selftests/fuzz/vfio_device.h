@@ -339,9 +339,10 @@ void ghyvi_gtt_unmap(struct ghyvi_gtt *m, u64 gfn, u64 count)
 static struct ghyvi_pgpu pgpu = { .resources.aperture_bytes = HIDDEN_START };
 static const struct ghyvi_type type = { .profile = &ghyvi_profile_gen9 };
 
-/* Requires setup_gen9() or setup_gen8(). */
-static void set_up_device(void)
+static int set_up_device(void **state)
 {
+	int err = setup_gen9(state);
+
 	it.vdev.dev = &device;
 	it.pgpu = &pgpu;
 	it.type = &type;
@@ -356,6 +357,7 @@ static void set_up_device(void)
 	it.vdev.log_ops = &log_ops;
 	it.vdev.migration_flags = VFIO_MIGRATION_STOP_COPY | VFIO_MIGRATION_P2P |
 				  VFIO_MIGRATION_PRE_COPY;
+	return err;
 }
 
 #endif

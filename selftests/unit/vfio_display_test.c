@@ -482,17 +482,9 @@ static void a_capture_ends_in_time_and_the_rest_is_black(void **state)
 	vfree(frame);
 }
 
-static int set_up(void **state)
-{
-	int err = setup_gen9(state);
-
-	set_up_device();
-	return err;
-}
-
 static int set_up_display(void **state)
 {
-	int err = set_up(state);
+	int err = set_up_device(state);
 	u32 i;
 
 	for (i = 0; i < HIDDEN_BYTES; i += 4)
@@ -509,7 +501,7 @@ static int tear_down(void **state)
 	return teardown(state);
 }
 
-#define OFF_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, teardown)
+#define OFF_TEST(f) cmocka_unit_test_setup_teardown(f, set_up_device, teardown)
 #define DISPLAY_TEST(f) cmocka_unit_test_setup_teardown(f, set_up_display, tear_down)
 
 int main(void)

@@ -7,11 +7,11 @@
 
 static int setup(void **state)
 {
-	int err = setup_gen9(state);
+	int err;
 
 	memset(&it, 0, sizeof(it));
 	it.bar0 = GHYVI_BAR_UNMAPPED;
-	set_up_device();
+	err = set_up_device(state);
 	assert_int_equal(ghyvi_device_ops.open_device(&it.vdev), 0);
 	return err;
 }

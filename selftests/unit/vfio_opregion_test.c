@@ -153,17 +153,9 @@ static void its_only_port_is_that_of_the_monitor(void **state)
 	assert_int_equal(get(at + 4, 1) & 1, 0); /* no analog monitor */
 }
 
-static int set_up(void **state)
-{
-	int err = setup_gen9(state);
-
-	set_up_device();
-	return err;
-}
-
 static int set_up_display(void **state)
 {
-	int err = set_up(state);
+	int err = set_up_device(state);
 
 	ghyvi_vgpu_set_display(vgpu, true);
 	assert_true(find_region());
@@ -174,7 +166,8 @@ static int set_up_display(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(there_is_none_without_a_display, set_up, teardown),
+		cmocka_unit_test_setup_teardown(there_is_none_without_a_display, set_up_device,
+						teardown),
 #define DISPLAY_TEST(f) cmocka_unit_test_setup_teardown(f, set_up_display, teardown)
 		DISPLAY_TEST(there_is_one_with_a_display),
 		DISPLAY_TEST(its_header_names_the_vbt_and_nothing_else),

@@ -147,18 +147,10 @@ static void a_fault_requests_a_retry_once(void **state)
 	assert_int_equal(mm.locked, 0);
 }
 
-static int set_up(void **state)
-{
-	int err = setup_gen9(state);
-
-	set_up_device();
-	return err;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_device, teardown)
 		TEST(on_offers_all_pages_but_the_trapped_ones),
 		TEST(off_offers_the_table_only),
 		TEST(without_tracking_the_table_only_is_offered),
