@@ -321,17 +321,23 @@ static void points_do_not_wrap(void **state)
 	mutex_unlock(&vgpu->lock);
 }
 
-/* While a workload of another vGPU waits, that of context 0 stays until it ends by @end. */
-static void overstay(void (*end)(void))
+/* A workload of another vGPU waits for that of context 0. */
+static void wait_behind_context_0(void)
 {
-	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
-	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
 	submit_work(0);
 	foreign.job.engine = guest.id;
 	ghyvi_sched_queue(sched, &foreign);
 	calm_ahead_ns += 20 * NSEC_PER_MSEC;
 	ghyvi_sched_timer(sched, guest.id);
 	calm_ahead_ns += GHYVI_OVERSTAY_FREE_MS * NSEC_PER_MSEC;
+}
+
+/* While one waits, that of context 0 stays until it ends by @end. */
+static void overstay(void (*end)(void))
+{
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+	wait_behind_context_0();
 	gpu.running[guest.id]->busy_ns = 1; /* it had begun */
 	end();
 	settle();
@@ -404,16 +410,6 @@ static void reset_device_late(void)
 static void a_workload_that_a_device_reset_stops_late_counts(void **state)
 {
 	overstay(reset_device_late);
-}
-
-static void wait_behind_context_0(void)
-{
-	submit_work(0);
-	foreign.job.engine = guest.id;
-	ghyvi_sched_queue(sched, &foreign);
-	calm_ahead_ns += 20 * NSEC_PER_MSEC;
-	ghyvi_sched_timer(sched, guest.id);
-	calm_ahead_ns += GHYVI_OVERSTAY_FREE_MS * NSEC_PER_MSEC;
 }
 
 /* A guest reboots, or resets the bus, each time before its endless workload would be stopped. */
