@@ -6,6 +6,14 @@
 
 #include <string.h>
 
+static inline uint32_t bits_of(float f)
+{
+	uint32_t v;
+
+	memcpy(&v, &f, 4);
+	return v;
+}
+
 /* Makes instructions of a test: native form, align1 unless said otherwise. */
 struct code {
 	uint32_t dw[1024][4];
@@ -182,6 +190,35 @@ static inline void emit_end(struct code *c)
 {
 	emit_send(c, 8, 7, 0, 127, 0x02000010, true);
 	no_mask(c->dw[c->count - 1]);
+}
+
+/* A source of three: whole registers or one value. */
+static inline void put_third(uint32_t *dw, unsigned int n, struct op o)
+{
+	unsigned int at = n == 0 ? 64 : n == 1 ? 85 : 106;
+
+	put_field(dw, 37 + 2 * n, 37 + 2 * n, o.abs);
+	put_field(dw, 38 + 2 * n, 38 + 2 * n, o.neg);
+	put_field(dw, at, at, !o.v);
+	put_field(dw, at + 8, at + 1, 0xe4);
+	put_field(dw, at + 11, at + 9, o.v ? 0 : o.sub / 4);
+	put_field(dw, at + 19, at + 12, o.reg);
+}
+
+static inline uint32_t *emit_mad(struct code *c, unsigned int lanes, unsigned int type,
+				 unsigned int dst, const struct op sources[3])
+{
+	unsigned int code = type == EU_F ? 0 : type == EU_D ? 1 : 2, n;
+	uint32_t *dw = emit(c, EU_MAD, lanes);
+
+	put_field(dw, 8, 8, 1);
+	put_field(dw, 45, 43, code);
+	put_field(dw, 48, 46, code);
+	put_field(dw, 52, 49, 15);
+	put_field(dw, 63, 56, dst);
+	for (n = 0; n < 3; n++)
+		put_third(dw, n, sources[n]);
+	return dw;
 }
 
 #endif

@@ -3,12 +3,12 @@
  * Kernels that Intel's compiler made of kernels.cl, executed by the library and compared with the
  * same computations in C. Skipped if the compiler is not installed.
  */
+#include "code.h"
 #include "kernel.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,14 +93,6 @@ static void run3(struct test *t, const uint32_t global[3], const uint32_t local[
 static void run(struct test *t, uint32_t global, uint32_t local)
 {
 	run3(t, (uint32_t[]){ global, 1, 1 }, (uint32_t[]){ local, 1, 1 });
-}
-
-static uint32_t bits_of(float f)
-{
-	uint32_t v;
-
-	memcpy(&v, &f, 4);
-	return v;
 }
 
 static void computes_sum(void **state)

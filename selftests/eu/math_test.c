@@ -4,7 +4,7 @@
  * roots are the host's, bit by bit. Others are within a number of ulps of the same function with
  * the longer mantissa of long double.
  */
-#include "code.h"
+#include "registers.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -18,27 +18,6 @@
 
 enum { INV = 1, LOG, EXP, SQT, RSQT, SIN, COS, FDIV = 9, POW, IDIV, IQOT, IREM, INVM, RSQTM };
 enum { LANES = 16, A = 10, B = 20, RESULT = 30 };
-
-static struct eu_thread thread;
-static struct eu_exec exec;
-
-static uint64_t random_state;
-
-static uint64_t random64(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
-
-static uint32_t bits_of(float f)
-{
-	uint32_t v;
-
-	memcpy(&v, &f, 4);
-	return v;
-}
 
 static float float_of(uint32_t v)
 {

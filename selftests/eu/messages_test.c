@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Messages to the data port and the sampler, on surfaces and registers of the test's. */
-#include "code.h"
+#include "registers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -27,8 +25,6 @@ enum {
 enum { LINEAR, TILE_X = 2, TILE_Y };
 enum { WRAP, MIRROR, CLAMP, BORDER = 4, MIRROR_ONCE };
 
-static struct eu_thread thread;
-static struct eu_exec exec;
 static struct eu_run run;
 static uint32_t state_page[EU_PAGE_BYTES / 4], data[DATA_DWORDS];
 
@@ -83,16 +79,6 @@ static enum eu_step message(unsigned int sfid, uint32_t desc)
 	eu_decode((const uint8_t *)c.dw[0], 16, &i);
 	eu_bind(&i);
 	return i.run(&exec, &i);
-}
-
-static uint32_t dword(unsigned int reg, unsigned int n)
-{
-	return eu_reg32(&thread, reg * 32 + n * 4);
-}
-
-static void set_dword(unsigned int reg, unsigned int n, uint32_t v)
-{
-	eu_set_reg32(&thread, reg * 32 + n * 4, v);
 }
 
 /* Lanes next to each other, as one copy could move them. */
@@ -338,14 +324,6 @@ static void texels_outside_are_not_there(void **state)
 	}
 }
 
-static uint32_t as_bits(float f)
-{
-	uint32_t v;
-
-	memcpy(&v, &f, 4);
-	return v;
-}
-
 /* The texel of eight that is nearest to a coordinate; 0xb0 for the border. */
 static uint32_t nearest(int n, unsigned int wrap)
 {
@@ -382,8 +360,8 @@ static void each_wrap_mode_has_its_texels(void **state)
 				/* Anywhere in the texel. */
 				set_dword(
 					20, lane,
-					as_bits((float)(first + (int)lane) + 0.12f * (float)lane));
-				set_dword(21, lane, as_bits(0.5f));
+					bits_of((float)(first + (int)lane) + 0.12f * (float)lane));
+				set_dword(21, lane, bits_of(0.5f));
 			}
 			sampled(SAMPLE_LZ, 2, 4);
 			for (lane = 0; lane < 8; lane++)
@@ -408,8 +386,8 @@ static void a_linear_filter_has_four_texels(void **state)
 			memcpy(&data[x / 8 * 16 + x % 8], &f, 4);
 		}
 		for (lane = 0; lane < 8; lane++) {
-			set_dword(20, lane, as_bits(0.5f + (float)lane * 0.75f));
-			set_dword(21, lane, as_bits(0.5f + (float)y * 0.25f));
+			set_dword(20, lane, bits_of(0.5f + (float)lane * 0.75f));
+			set_dword(21, lane, bits_of(0.5f + (float)y * 0.25f));
 		}
 		sampled(SAMPLE_LZ, 2, 4);
 		for (lane = 0; lane < 8; lane++) {
@@ -427,7 +405,7 @@ static void a_linear_filter_has_four_texels(void **state)
 				sum += (corner % 2 ? right : 1 - right) *
 				       (corner / 2 ? down : 1 - down) * (float)(n * n % 37 * 4);
 			}
-			assert_int_equal(dword(40, lane), as_bits(sum));
+			assert_int_equal(dword(40, lane), bits_of(sum));
 		}
 	}
 }
@@ -448,15 +426,15 @@ static void channels_have_their_places_and_scales(void **state)
 	for (lane = 0; lane < 8; lane++)
 		for (c = 0; c < 4; c++)
 			assert_int_equal(dword(40 + c, lane),
-					 as_bits((float)(data[lane] >> 8 * c & 255) / 255.0f));
+					 bits_of((float)(data[lane] >> 8 * c & 255) / 255.0f));
 	/* Blue for red: what the surface says each channel shows. */
 	exec.surfaces[0].valid = false;
 	state_page[SURFACE_AT / 4 + 7] = 6u << 25 | 5u << 22 | 4u << 19 | 1u << 16;
 	sampled(LD_LZ, 2, 4);
 	for (lane = 0; lane < 8; lane++) {
-		assert_int_equal(dword(40, lane), as_bits((float)(100 + lane) / 255.0f));
-		assert_int_equal(dword(42, lane), as_bits((float)lane / 255.0f));
-		assert_int_equal(dword(43, lane), as_bits(1));
+		assert_int_equal(dword(40, lane), bits_of((float)(100 + lane) / 255.0f));
+		assert_int_equal(dword(42, lane), bits_of((float)lane / 255.0f));
+		assert_int_equal(dword(43, lane), bits_of(1));
 	}
 	/* Stores clamp to what a channel holds. */
 	fresh();

@@ -5,7 +5,6 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
