@@ -528,13 +528,6 @@ void ghyvi_migration_close(struct ghyvi_device *device)
 	ghyvi_gtt_log_stop(ghyvi_vgpu_gtt(device->vgpu));
 }
 
-void ghyvi_migration_reset(struct ghyvi_device *device)
-{
-	lockdep_assert_held(&device->lock);
-	file_close(device);
-	device->migration.state = VFIO_DEVICE_STATE_RUNNING;
-}
-
 void ghyvi_migration_init(struct ghyvi_device *device)
 {
 	device->migration.state = VFIO_DEVICE_STATE_RUNNING;
@@ -555,7 +548,8 @@ void ghyvi_device_reset_with(struct ghyvi_device *device,
 	ghyvi_config_reset(&device->config, device->type->profile,
 			   device->pgpu->resources.aperture_bytes);
 	ghyvi_device_update_bar0(device);
-	ghyvi_migration_reset(device);
+	file_close(device);
+	device->migration.state = VFIO_DEVICE_STATE_RUNNING;
 	reset_vgpu(device->vgpu);
 }
 

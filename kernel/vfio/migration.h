@@ -23,11 +23,6 @@ struct ghyvi_migration {
 
 /* Offer migration to the user, if the backend can move vGPUs. Before the registration with VFIO. */
 void ghyvi_migration_init(struct ghyvi_device *device);
-/*
- * End a transfer and return to RUNNING: the vGPU has been reset, or will be. Caller holds
- * device->lock.
- */
-void ghyvi_migration_reset(struct ghyvi_device *device);
 /* Reset the whole device, like a bus reset. Caller holds device->lock. */
 void ghyvi_device_reset(struct ghyvi_device *device);
 /* The same, but @reset_vgpu resets the vGPU. */

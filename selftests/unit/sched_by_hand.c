@@ -59,7 +59,7 @@ static const struct ghyvi_pgpu_ops ops = { .run = gpu_run,
 					   .cancel = gpu_cancel };
 static struct ghyvi_pgpu_device gpu_device = { .ops = &ops };
 
-void player_complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
+static void player_complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 {
 	struct player *player = container_of(base, struct player, base);
 

@@ -42,7 +42,6 @@ struct hand_gpu {
 };
 extern struct hand_gpu gpu;
 
-void player_complete(struct ghyvi_workload *base, enum ghyvi_job_status status);
 int setup(void **state);
 void submit(unsigned int i);
 /* 0 first */

@@ -11,6 +11,13 @@
 
 #pragma STDC FENV_ACCESS ON
 
+/* The lanes of an operand or a result. */
+union eu_values {
+	int64_t i[EU_LANES];
+	float f[EU_LANES];
+	double d[EU_LANES];
+};
+
 static uint32_t rounding(const struct eu_exec *x)
 {
 	return eu_reg32(x->t, EU_REG_CR0) >> EU_CR0_ROUNDING_SHIFT & 3;
@@ -117,7 +124,7 @@ static bool is_logic(unsigned int op)
 	return op == EU_NOT || op == EU_AND || op == EU_OR || op == EU_XOR;
 }
 
-bool eu_is_float(unsigned int type)
+static bool is_float(unsigned int type)
 {
 	return type == EU_F || type == EU_HF || type == EU_DF;
 }
@@ -359,7 +366,7 @@ static uint64_t convert_double(const struct eu_exec *x, const struct eu_insn *i,
 	uint64_t bits;
 	float f;
 
-	if (i->saturate && eu_is_float(i->dst.type))
+	if (i->saturate && is_float(i->dst.type))
 		d = d > 0 ? (d > 1 ? 1 : d) : 0;
 	switch (i->dst.type) {
 	case EU_DF:
@@ -384,7 +391,7 @@ static uint64_t convert_double(const struct eu_exec *x, const struct eu_insn *i,
 	}
 }
 
-bool eu_condition_holds(unsigned int condition, int order, bool unordered)
+static bool condition_holds(unsigned int condition, int order, bool unordered)
 {
 	if (unordered)
 		return condition == EU_COND_NZ || condition == EU_COND_U;
@@ -503,7 +510,7 @@ static enum eu_step finish(struct eu_exec *x, const struct eu_insn *i, uint32_t 
 			if (exact && i->condition == EU_COND_O)
 				holds = widen(result[lane], i->dst.type) != exact[lane];
 			else
-				holds = eu_condition_holds(i->condition, order, unordered);
+				holds = condition_holds(i->condition, order, unordered);
 			bits |= (uint32_t)holds << lane;
 		}
 		eu_set_flags(x, i, lanes, bits);
@@ -520,7 +527,7 @@ static enum eu_step finish_int(struct eu_exec *x, const struct eu_insn *i, uint3
 
 	for (lane = 0; lane < i->lanes; lane++)
 		result[lane] = convert_int(x, i, exact[lane], is_unsigned);
-	return finish(x, i, lanes, result, eu_is_float(i->dst.type) ? NULL : exact);
+	return finish(x, i, lanes, result, is_float(i->dst.type) ? NULL : exact);
 }
 
 static enum eu_step finish_float(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
@@ -583,7 +590,7 @@ enum eu_kind eu_kind_of(const struct eu_insn *i)
 	for (n = 0; n < i->sources && !(n && i->op == EU_SMOV); n++) {
 		doubles += i->src[n].type == EU_DF;
 		floats += i->src[n].type == EU_F || i->src[n].type == EU_HF;
-		integers += !eu_is_float(i->src[n].type);
+		integers += !is_float(i->src[n].type);
 	}
 	if (integers && (floats || doubles))
 		return EU_KIND_MIXED;
@@ -607,8 +614,37 @@ static bool raw_move(const struct eu_insn *i)
 {
 	const struct eu_operand *o = &i->src[0];
 
-	return i->op == EU_MOV && o->type == i->dst.type && eu_is_float(o->type) && !o->negate &&
+	return i->op == EU_MOV && o->type == i->dst.type && is_float(o->type) && !o->negate &&
 	       !o->absolute && !i->saturate;
+}
+
+static int load_as(enum eu_kind kind, struct eu_exec *x, const struct eu_insn *i, unsigned int n,
+		   union eu_values *to)
+{
+	switch (kind) {
+	case EU_KIND_INT:
+		return eu_load_int(x, i, n, to->i);
+	case EU_KIND_FLOAT:
+		return eu_load_float(x, i, n, to->f);
+	case EU_KIND_DOUBLE:
+		return eu_load_double(x, i, n, to->d);
+	default:
+		eu_fail(x, i, EU_UNSUPPORTED, "integers and floats in one operation");
+		return -1;
+	}
+}
+
+static enum eu_step finish_as(enum eu_kind kind, struct eu_exec *x, const struct eu_insn *i,
+			      uint32_t lanes, const union eu_values *from)
+{
+	switch (kind) {
+	case EU_KIND_INT:
+		return finish_int(x, i, lanes, from->i);
+	case EU_KIND_FLOAT:
+		return finish_float(x, i, lanes, from->f);
+	default:
+		return finish_double(x, i, lanes, from->d);
+	}
 }
 
 static enum eu_step compare(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
@@ -619,7 +655,7 @@ static enum eu_step compare(struct eu_exec *x, const struct eu_insn *i, uint32_t
 	uint32_t bits = 0;
 	unsigned int lane;
 
-	if (eu_load(x, i, 0, kind, &a) || eu_load(x, i, 1, kind, &b))
+	if (load_as(kind, x, i, 0, &a) || load_as(kind, x, i, 1, &b))
 		return EU_FAILED;
 	for (lane = 0; lane < i->lanes; lane++) {
 		bool unordered = false, less, equal, holds;
@@ -639,7 +675,7 @@ static enum eu_step compare(struct eu_exec *x, const struct eu_insn *i, uint32_t
 			equal = a.d[lane] == b.d[lane];
 			unordered = isunordered(a.d[lane], b.d[lane]);
 		}
-		holds = eu_condition_holds(i->condition, less ? -1 : !equal, unordered);
+		holds = condition_holds(i->condition, less ? -1 : !equal, unordered);
 		bits |= (uint32_t)holds << lane;
 		result[lane] = holds ? ~0ull : 0;
 	}
@@ -658,7 +694,7 @@ static bool first_is_selected(const struct eu_insn *i, enum eu_kind kind, const 
 		int order = i->exec_type == EU_UQ ? ((uint64_t)p < (uint64_t)q ? -1 : p != q) :
 						    (p < q ? -1 : p != q);
 
-		return eu_condition_holds(i->condition, order, false);
+		return condition_holds(i->condition, order, false);
 	} else {
 		double p = kind == EU_KIND_FLOAT ? (double)a->f[lane] : a->d[lane];
 		double q = kind == EU_KIND_FLOAT ? (double)b->f[lane] : b->d[lane];
@@ -669,7 +705,7 @@ static bool first_is_selected(const struct eu_insn *i, enum eu_kind kind, const 
 			if (isnan(q))
 				return true;
 		}
-		return eu_condition_holds(i->condition, p < q ? -1 : p != q, isunordered(p, q));
+		return condition_holds(i->condition, p < q ? -1 : p != q, isunordered(p, q));
 	}
 }
 
@@ -680,7 +716,7 @@ static enum eu_step select_lanes(struct eu_exec *x, const struct eu_insn *i, uin
 	union eu_values a, b;
 	unsigned int lane;
 
-	if (eu_load(x, i, 0, kind, &a) || eu_load(x, i, 1, kind, &b))
+	if (load_as(kind, x, i, 0, &a) || load_as(kind, x, i, 1, &b))
 		return EU_FAILED;
 	for (lane = 0; lane < i->lanes; lane++) {
 		bool first = i->condition ? first_is_selected(i, kind, &a, &b, lane) :
@@ -693,7 +729,7 @@ static enum eu_step select_lanes(struct eu_exec *x, const struct eu_insn *i, uin
 		else
 			a.i[lane] = b.i[lane];
 	}
-	return eu_finish(x, i, lanes, kind, &a);
+	return finish_as(kind, x, i, lanes, &a);
 }
 
 static enum eu_step conditional_select(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes)
@@ -706,39 +742,9 @@ static enum eu_step conditional_select(struct eu_exec *x, const struct eu_insn *
 	if (eu_load_float(x, i, 0, a) || eu_load_float(x, i, 1, b) || eu_load_float(x, i, 2, c))
 		return EU_FAILED;
 	for (lane = 0; lane < i->lanes; lane++)
-		if (!eu_condition_holds(i->condition, c[lane] < 0 ? -1 : c[lane] > 0,
-					isnan(c[lane])))
+		if (!condition_holds(i->condition, c[lane] < 0 ? -1 : c[lane] > 0, isnan(c[lane])))
 			a[lane] = b[lane];
 	return finish_float(x, i, lanes, a);
-}
-
-int eu_load(struct eu_exec *x, const struct eu_insn *i, unsigned int n, enum eu_kind kind,
-	    union eu_values *to)
-{
-	switch (kind) {
-	case EU_KIND_INT:
-		return eu_load_int(x, i, n, to->i);
-	case EU_KIND_FLOAT:
-		return eu_load_float(x, i, n, to->f);
-	case EU_KIND_DOUBLE:
-		return eu_load_double(x, i, n, to->d);
-	default:
-		eu_fail(x, i, EU_UNSUPPORTED, "integers and floats in one operation");
-		return -1;
-	}
-}
-
-enum eu_step eu_finish(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
-		       enum eu_kind kind, const union eu_values *from)
-{
-	switch (kind) {
-	case EU_KIND_INT:
-		return finish_int(x, i, lanes, from->i);
-	case EU_KIND_FLOAT:
-		return finish_float(x, i, lanes, from->f);
-	default:
-		return finish_double(x, i, lanes, from->d);
-	}
 }
 
 /* The predicate of each lane, before it is inverted. */
@@ -824,9 +830,9 @@ enum eu_step eu_alu(struct eu_exec *x, const struct eu_insn *i)
 	case EU_SMOV: {
 		union eu_values a;
 
-		if (eu_load(x, i, 0, kind, &a))
+		if (load_as(kind, x, i, 0, &a))
 			return EU_FAILED;
-		return eu_finish(x, i, lanes, kind, &a);
+		return finish_as(kind, x, i, lanes, &a);
 	}
 	case EU_CMP:
 		return compare(x, i, lanes, kind);

@@ -7,25 +7,13 @@
 /* What an operation computes with: halves are floats, all integers are 64 bits. */
 enum eu_kind { EU_KIND_INT, EU_KIND_FLOAT, EU_KIND_DOUBLE, EU_KIND_MIXED };
 
-union eu_values {
-	int64_t i[EU_LANES];
-	float f[EU_LANES];
-	double d[EU_LANES];
-};
-
-bool eu_is_float(unsigned int type);
 enum eu_kind eu_kind_of(const struct eu_insn *i);
 int eu_gather(struct eu_exec *x, const struct eu_insn *i, unsigned int n, uint64_t *to);
 int eu_load_int(struct eu_exec *x, const struct eu_insn *i, unsigned int n, int64_t *to);
 int eu_load_float(struct eu_exec *x, const struct eu_insn *i, unsigned int n, float *to);
 int eu_load_double(struct eu_exec *x, const struct eu_insn *i, unsigned int n, double *to);
-int eu_load(struct eu_exec *x, const struct eu_insn *i, unsigned int n, enum eu_kind kind,
-	    union eu_values *to);
 int eu_scatter(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, const uint64_t *from);
 void eu_set_flags(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, uint32_t bits);
-bool eu_condition_holds(unsigned int condition, int order, bool unordered);
-enum eu_step eu_finish(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
-		       enum eu_kind kind, const union eu_values *from);
 enum eu_step eu_finish_int(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
 			   const int64_t *exact);
 enum eu_step eu_finish_float(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,

@@ -80,11 +80,11 @@ int eu_target_of(struct eu_exec *x, const struct eu_insn *i, const struct eu_mes
 }
 
 /*
- * eu_target_pointer() - where @bytes are, in one piece: NULL after eu_fail(), or with *dropped set
- * if they are outside of the surface. They must not cross a page.
+ * Where @bytes are, in one piece: NULL after eu_fail(), or with *dropped set if they are outside of
+ * the surface. They must not cross a page.
  */
-void *eu_target_pointer(struct eu_exec *x, const struct eu_target *t, uint64_t offset,
-			uint32_t bytes, bool *dropped)
+static void *target_pointer(struct eu_exec *x, const struct eu_target *t, uint64_t offset,
+			    uint32_t bytes, bool *dropped)
 {
 	*dropped = false;
 	if (t->slm)
@@ -437,7 +437,7 @@ static enum eu_step atomics(struct eu_exec *x, const struct eu_insn *i, struct e
 			memcpy(&a, l.data + lane * l.slot, l.slot);
 		if (sources > 1)
 			memcpy(&b, l.data + row + lane * l.slot, l.slot);
-		where = eu_target_pointer(x, t, address, l.bytes, &dropped);
+		where = target_pointer(x, t, address, l.bytes, &dropped);
 		if (where && ((uintptr_t)where & (l.bytes - 1)))
 			return eu_fail(x, i, EU_ILLEGAL, "an atomic operation that is not aligned");
 		if (where)

@@ -22,8 +22,6 @@ int eu_target_read(struct eu_exec *x, const struct eu_target *t, uint64_t offset
 		   uint32_t bytes);
 int eu_target_write(struct eu_exec *x, const struct eu_target *t, uint64_t offset, const void *from,
 		    uint32_t bytes);
-void *eu_target_pointer(struct eu_exec *x, const struct eu_target *t, uint64_t offset,
-			uint32_t bytes, bool *dropped);
 uint32_t eu_atomic_sources(uint32_t op);
 uint64_t eu_atomic(void *where, uint32_t op, uint64_t a, uint64_t b, bool wide, bool floats);
 

@@ -386,7 +386,6 @@ struct eu_run {
 /* run.c */
 int eu_run_allocate(struct eu_run *run);
 uint32_t eu_run_group_threads(const struct eu_run *run);
-unsigned int eu_run_most_workers(const struct eu_run *run);
 /* compact.c */
 void eu_decompact(uint64_t compact, uint32_t raw[4]);
 /* decode.c */

@@ -153,8 +153,8 @@ uint32_t eu_run_group_threads(const struct eu_run *run)
 	return group_threads(&run->dispatch);
 }
 
-/* eu_run_most_workers() - how many groups can be in flight: the hardware has so many threads */
-unsigned int eu_run_most_workers(const struct eu_run *run)
+/* How many groups can be in flight: the hardware has so many threads. */
+static unsigned int most_workers(const struct eu_run *run)
 {
 	unsigned int most = HARDWARE_THREADS / group_threads(&run->dispatch);
 
@@ -163,7 +163,7 @@ unsigned int eu_run_most_workers(const struct eu_run *run)
 
 void eu_run_threads(struct eu_run *run, unsigned int threads)
 {
-	unsigned int most = eu_run_most_workers(run);
+	unsigned int most = most_workers(run);
 
 	if (run->group)
 		return;

@@ -210,11 +210,6 @@ const char *active_value(char *value);
 void json_add_settings(json_t *json, const struct target *target);
 /* json_vgpu_details(); for a pGPU: name, settings, choices, read_only */
 json_t *json_target(const struct target *target);
-/*
- * Applies a value. On failure prints the reason, from last_error if possible, and the valid values.
- * Returns an exit status.
- */
-int set_attribute(const struct target *target, const char *attribute, const char *value);
 /* The UUID, or the name of the pGPU. */
 const char *target_name(const struct target *target);
 

@@ -315,24 +315,8 @@ int append_assignment(json_t *list, const char *assignment)
 	return STATUS_USAGE;
 }
 
-int set_settings(const struct target *target, json_t *list)
-{
-	json_t *each, *value;
-	int status = STATUS_OK;
-	const char *name;
-	size_t i;
-
-	json_array_foreach(list, i, each)
-	{
-		json_object_foreach(each, name, value)
-		{
-			status = status ?: set_attribute(target, name, json_string_value(value));
-		}
-	}
-	return status;
-}
-
-int set_attribute(const struct target *target, const char *attribute, const char *value)
+/* On failure prints the reason, from last_error if possible, and the valid values. */
+static int set_attribute(const struct target *target, const char *attribute, const char *value)
 {
 	char before[GHYVI_VALUE_BYTES], current[GHYVI_VALUE_BYTES];
 	int ret, status;
@@ -347,6 +331,23 @@ int set_attribute(const struct target *target, const char *attribute, const char
 		complain_attribute(target, attribute);
 	} else if (ret) {
 		complain_refused(target, attribute, value, before, ret);
+	}
+	return status;
+}
+
+int set_settings(const struct target *target, json_t *list)
+{
+	json_t *each, *value;
+	int status = STATUS_OK;
+	const char *name;
+	size_t i;
+
+	json_array_foreach(list, i, each)
+	{
+		json_object_foreach(each, name, value)
+		{
+			status = status ?: set_attribute(target, name, json_string_value(value));
+		}
 	}
 	return status;
 }

@@ -9,7 +9,8 @@ unsigned int tile_width(enum tiling tiling)
 	return tiling == TILING_X ? 512 : tiling == TILING_Y ? 128 : 1;
 }
 
-unsigned int tile_height(enum tiling tiling)
+/* In rows; 1 for linear. */
+static unsigned int tile_height(enum tiling tiling)
 {
 	return tiling == TILING_X ? 8 : tiling == TILING_Y ? 32 : 1;
 }
@@ -62,14 +63,16 @@ bool surface_locate(const struct surface *s, uint32_t address, unsigned int *x, 
 	return *x < s->width && row < s->height;
 }
 
-uint32_t surface_bytes(const struct surface *s)
+/* From @offset to the end of the surface. */
+static uint32_t surface_bytes(const struct surface *s)
 {
 	unsigned int th = tile_height(s->tiling);
 
 	return (s->height + th - 1) / th * th * s->pitch;
 }
 
-uint32_t apply_rop(uint8_t rop, uint32_t p, uint32_t s, uint32_t d)
+/* A ternary raster operation, bit by bit. */
+static uint32_t apply_rop(uint8_t rop, uint32_t p, uint32_t s, uint32_t d)
 {
 	uint32_t result = 0;
 

@@ -56,7 +56,6 @@ struct blit {
 };
 
 unsigned int tile_width(enum tiling tiling); /* bytes; 1 for linear */
-unsigned int tile_height(enum tiling tiling); /* rows; 1 for linear */
 const char *tiling_name(enum tiling tiling);
 
 /* Returns the offset in the object of byte @xb of row @y. */
@@ -64,12 +63,6 @@ uint32_t surface_address(const struct surface *s, uint32_t xb, uint32_t y);
 
 /* The inverse of surface_address(). Returns false if the byte is not part of a pixel. */
 bool surface_locate(const struct surface *s, uint32_t address, unsigned int *x, unsigned int *y);
-
-/* Returns the number of bytes from @offset to the end of the surface. */
-uint32_t surface_bytes(const struct surface *s);
-
-/* Computes a ternary raster operation, bit by bit. */
-uint32_t apply_rop(uint8_t rop, uint32_t pattern, uint32_t source, uint32_t destination);
 
 /* Applies @blit to the expected contents of @surfaces. Overlapping copies work like memmove(). */
 void blit_reference(struct surface *surfaces, const struct blit *blit);
