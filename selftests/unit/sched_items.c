@@ -21,7 +21,6 @@ static int gpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 	if (gpu.before_run)
 		gpu.before_run();
 	assert_false(container_of(job, struct item, base.job)->off_limits);
-	container_of(job, struct item, base.job)->starter = pthread_self();
 	pthread_mutex_lock(&gpu.lock);
 	err = gpu.run_error;
 	if (!err) {

@@ -24,7 +24,6 @@ struct item {
 	_Atomic int completed;
 	_Atomic int status;
 	_Atomic bool off_limits; /* cancelled: must not reach an engine any more */
-	pthread_t starter;
 	u32 context[GHYVI_CTX_DWORDS];
 };
 

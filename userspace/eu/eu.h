@@ -131,7 +131,6 @@ struct eu_base {
  * @dynamic: base of sampler states
  * @indirect: base of indirect data
  * @instruction: base of kernels
- * @bindless: base of bindless surface states
  * @kernel: offset of the first instruction from @instruction, a multiple of 64
  * @simd: lanes of a thread: 8, 16 or 32
  * @start: the first thread group in x, y, z
@@ -167,7 +166,6 @@ struct eu_dispatch {
 	struct eu_base dynamic;
 	struct eu_base indirect;
 	struct eu_base instruction;
-	struct eu_base bindless;
 	uint64_t kernel;
 	uint32_t simd;
 	uint32_t start[3];

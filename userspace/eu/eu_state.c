@@ -55,7 +55,7 @@ static void take_bound(uint64_t *bytes, uint32_t dw)
 		*bytes = dw & ~0xfffu;
 }
 
-static void base_addresses(struct eu_state *s, const uint32_t *c, uint32_t dwords)
+static void base_addresses(struct eu_state *s, const uint32_t *c)
 {
 	take_base(&s->general_base, c + 1);
 	take_base(&s->surface_base, c + 4);
@@ -66,8 +66,6 @@ static void base_addresses(struct eu_state *s, const uint32_t *c, uint32_t dword
 	take_bound(&s->dynamic_bytes, c[13]);
 	take_bound(&s->indirect_bytes, c[14]);
 	take_bound(&s->instruction_bytes, c[15]);
-	if (dwords >= 19)
-		take_base(&s->bindless_base, c + 16);
 }
 
 static enum eu_command load_constants(struct eu_state *s, const struct eu_memory *memory,
@@ -119,7 +117,6 @@ static enum eu_command begin(const struct eu_state *s, uint32_t index, struct eu
 	d->dynamic = base_of(s->dynamic_base, s->dynamic_bytes);
 	d->indirect = base_of(s->indirect_base, s->indirect_bytes);
 	d->instruction = base_of(s->instruction_base, s->instruction_bytes);
-	d->bindless = base_of(s->bindless_base, 0);
 	d->kernel = (uint64_t)(id[1] & 0xffff) << 32 | (id[0] & ~63u);
 	d->float_mode_alternate = id[2] >> 16 & 1;
 	d->single_flow = id[2] >> 18 & 1;
@@ -212,7 +209,7 @@ enum eu_command eu_state_command(struct eu_state *state, const struct eu_memory 
 			return error_of(error, EU_ILLEGAL, "a command that is too short");
 	switch (code) {
 	case EU_STATE_BASE_ADDRESS:
-		base_addresses(state, command, dwords);
+		base_addresses(state, command);
 		return EU_COMMAND_TAKEN;
 	case EU_MEDIA_VFE_STATE:
 		state->scratch = (uint64_t)(command[2] & 0xffff) << 32 | (command[1] & ~0x3ffu);

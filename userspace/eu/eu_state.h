@@ -41,7 +41,6 @@ enum eu_media_opcode {
 struct eu_state {
 	/* private: */
 	uint64_t general_base, surface_base, dynamic_base, indirect_base, instruction_base;
-	uint64_t bindless_base;
 	/* Bytes from the base on that may be accessed; 0: no bound. */
 	uint64_t general_bytes, dynamic_bytes, indirect_bytes, instruction_bytes;
 	uint64_t scratch;
