@@ -40,12 +40,10 @@ def lines(path, title, xlabel, ylabel, points):
                          "plot $data using 1:2 with impulses\n")
 
 
-def relative(report):
+def relative(result, case):
     """Speed relative to `nested` if it was measured, else to the best policy of the case."""
-    def value(result, case):
-        base = case["policies"].get("nested") or max(case["policies"].values(), key=lambda one: one["fps"])
-        return result["fps"] / base["fps"] if base["fps"] else None
-    return value
+    base = case["policies"].get("nested") or max(case["policies"].values(), key=lambda one: one["fps"])
+    return result["fps"] / base["fps"] if base["fps"] else None
 
 
 def exit_share(name):
@@ -70,14 +68,14 @@ def draw(report, pattern, out):
 
     wanted = [
         (f"{out}/figure-04-strict.svg", "speed under strict and segmented (paper: figure 4)", "relative to the best",
-         report, some("strict", "segmented", "nested"), relative(report)),
+         report, some("strict", "segmented", "nested"), relative),
         (f"{out}/figure-12-full.svg", "full reconstruction (paper: figure 12)", "relative to the best", report,
-         some("strict", "full"), relative(report)),
+         some("strict", "full"), relative),
         (f"{out}/figure-13-static.svg", "static partial reconstruction (paper: figure 13)", "relative to the best",
-         report, some("strict", "static", "full"), relative(report)),
+         report, some("strict", "static", "full"), relative),
         (f"{out}/figure-14-dynamic-segmented.svg", "dynamic and segmented (paper: figure 14)",
-             "relative to the best", report, some("dynamic", "segmented", "oos", "adaptive", "relaxed"), relative(report)),
-        (f"{out}/policies.svg", "every policy", "relative to the best", report, names, relative(report)),
+             "relative to the best", report, some("dynamic", "segmented", "oos", "adaptive", "relaxed"), relative),
+        (f"{out}/policies.svg", "every policy", "relative to the best", report, names, relative),
         (f"{out}/table-1-exits.svg", "share of VM exits that are page faults (paper: table 1)", "percent", report,
          names, exit_share("pf_taken")),
         (f"{out}/traps.svg", "trapped stores per submission", "stores", report, names, per_submission("traps")),
