@@ -104,7 +104,8 @@ struct ghyvi_eu_next {
 
 /*
  * GHYVI_EU_ACCEPT: wait until a vGPU without execution units dispatches; the caller's file is its
- * execution units from then on. EBUSY: this file has a vGPU. EINTR: a signal came.
+ * execution units from then on. EBUSY: this file has, or had, a vGPU. ENODEV: that vGPU has gone
+ * meanwhile. EINTR: a signal came.
  */
 #define GHYVI_EU_ACCEPT _IOR('g', 0xe0, struct ghyvi_eu_client)
 /*
