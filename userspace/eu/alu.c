@@ -414,14 +414,6 @@ static bool condition_holds(unsigned int condition, int order, bool unordered)
 }
 
 /* The bits of a flag register that belong to an instruction's lanes. */
-void eu_set_flags(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, uint32_t bits)
-{
-	uint32_t at = EU_REG_F0 + (i->flag >> 5) * 4, shift = i->flag & 31;
-	uint32_t old = eu_reg32(x->t, at);
-
-	eu_set_reg32(x->t, at, (old & ~(lanes << shift)) | (bits & lanes) << shift);
-}
-
 static int order_of(uint64_t bits, unsigned int type, bool *unordered)
 {
 	double d;
@@ -513,7 +505,7 @@ static enum eu_step finish(struct eu_exec *x, const struct eu_insn *i, uint32_t 
 				holds = condition_holds(i->condition, order, unordered);
 			bits |= (uint32_t)holds << lane;
 		}
-		eu_set_flags(x, i, lanes, bits);
+		eu_set_flags(x->t, i, lanes, bits);
 	}
 	return store(x, i, lanes, result, exact) ? EU_FAILED : EU_NEXT;
 }
@@ -681,7 +673,7 @@ static enum eu_step compare(struct eu_exec *x, const struct eu_insn *i, uint32_t
 	}
 	if (store(x, i, lanes, result, NULL))
 		return EU_FAILED;
-	eu_set_flags(x, i, lanes, bits);
+	eu_set_flags(x->t, i, lanes, bits);
 	return EU_NEXT;
 }
 

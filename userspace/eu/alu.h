@@ -13,7 +13,6 @@ int eu_load_int(struct eu_exec *x, const struct eu_insn *i, unsigned int n, int6
 int eu_load_float(struct eu_exec *x, const struct eu_insn *i, unsigned int n, float *to);
 int eu_load_double(struct eu_exec *x, const struct eu_insn *i, unsigned int n, double *to);
 int eu_scatter(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, const uint64_t *from);
-void eu_set_flags(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, uint32_t bits);
 enum eu_step eu_finish_int(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
 			   const int64_t *exact);
 enum eu_step eu_finish_float(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,

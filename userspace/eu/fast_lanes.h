@@ -173,15 +173,6 @@ N(store)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, const N(uv)
 	}
 }
 
-static inline __attribute__((always_inline)) void
-N(flags)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, uint32_t bits)
-{
-	uint32_t at = EU_REG_F0 + (i->flag >> 5) * 4, shift = i->flag & 31;
-	uint32_t old = eu_reg32(x->t, at);
-
-	eu_set_reg32(x->t, at, (old & ~(lanes << shift)) | (bits & lanes) << shift);
-}
-
 /* Compares a and b, in r; what is no number follows the language's rules, which are IEEE's. */
 #define COMPARED(condition, a, b, r)           \
 	switch (condition) {                   \
@@ -219,7 +210,7 @@ N(finish_int)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, const 
 		} else {
 			COMPARED(i->condition, v, zero, r);
 		}
-		N(flags)(x, i, lanes, N(signs)(r));
+		eu_set_flags(x->t, i, lanes, N(signs)(r));
 	}
 	N(store)(x, i, lanes, v);
 }
@@ -245,7 +236,7 @@ N(finish_float)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, N(fv
 		N(iv) r[PARTS];
 
 		COMPARED(i->condition, v, zero, r);
-		N(flags)(x, i, lanes, N(signs)(r));
+		eu_set_flags(x->t, i, lanes, N(signs)(r));
 	}
 	N(store)(x, i, lanes, (const N(uv) *)v);
 }
@@ -365,7 +356,7 @@ SELECT(fast_fmax, N(fv), N(load_number), (a[p] >= b[p]) | (b[p] != b[p]))
 		load(x->t, i, 1, b);                                             \
 		COMPARED(i->condition, a, b, r);                                 \
 		N(store)(x, i, lanes, (const N(uv) *)r);                         \
-		N(flags)(x, i, lanes, N(signs)(r));                              \
+		eu_set_flags(x->t, i, lanes, N(signs)(r));                       \
 		return EU_NEXT;                                                  \
 	}
 

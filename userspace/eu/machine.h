@@ -491,6 +491,15 @@ static inline uint32_t eu_flag_bits(const struct eu_thread *t, const struct eu_i
 	return eu_reg32(t, EU_REG_F0 + (i->flag >> 5) * 4) >> (i->flag & 31);
 }
 
+static inline void eu_set_flags(struct eu_thread *t, const struct eu_insn *i, uint32_t lanes,
+				uint32_t bits)
+{
+	uint32_t at = EU_REG_F0 + (i->flag >> 5) * 4, shift = i->flag & 31;
+	uint32_t old = eu_reg32(t, at);
+
+	eu_set_reg32(t, at, (old & ~(lanes << shift)) | (bits & lanes) << shift);
+}
+
 /* The bit of eu_exec.waits for a place in a kernel. */
 static inline uint64_t eu_wait_bit(uint32_t ip)
 {

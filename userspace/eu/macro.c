@@ -360,6 +360,6 @@ enum eu_step eu_macro(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes
 		result[lane] = pack(x, &f, &i->dst, lane, estimate.negative, estimate.exponent,
 				    (u128)estimate.mantissa << 64);
 	}
-	eu_set_flags(x, i, lanes, early);
+	eu_set_flags(x->t, i, lanes, early);
 	return eu_scatter(x, i, lanes, result) ? EU_FAILED : EU_NEXT;
 }
