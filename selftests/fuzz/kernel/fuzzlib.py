@@ -46,6 +46,11 @@ def unload_modules():
     hostlib.unload_modules()
 
 
+def corpora(options, corpus):
+    """Folders for libFuzzer: none if @options name an input, which it then executes alone."""
+    return [] if any(map(os.path.isfile, options)) else [f"{OUT}/corpus", corpus]
+
+
 def run_fuzzer(command, environment, look):
     """Runs the fuzzer, and ends it when look(), which is called at times, returns a text. Returns its status and
     the text."""
