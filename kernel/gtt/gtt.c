@@ -191,7 +191,6 @@ static void table_zap_range(struct ghyvi_gtt *gtt, struct ghyvi_table_page *tabl
 	for (i = 0; i <= GHYVI_LEVELS; i++)
 		if (table->shadows[i])
 			shadow_zap_range(gtt, table->shadows[i], range[0], range[1]);
-	cond_resched();
 }
 
 static bool range_in_use(struct ghyvi_gtt *gtt, u64 gfn, u64 count)

@@ -57,6 +57,7 @@ static int rank_compare(const void *a, const void *b)
 	const struct ghyvi_table_page *first = *(struct ghyvi_table_page *const *)a;
 	const struct ghyvi_table_page *second = *(struct ghyvi_table_page *const *)b;
 
+	cond_resched(); /* sort() does not, and there may be a million tables */
 	if (first->history.heat == second->history.heat)
 		return 0;
 	return first->history.heat > second->history.heat ? -1 : 1;

@@ -9,6 +9,7 @@
 #include <linux/err.h>
 #include <linux/io.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include <trace/events/ghyvi.h>
@@ -233,8 +234,10 @@ void ghyvi_tables_each(struct ghyvi_gtt *gtt,
 	u32 i;
 
 	lockdep_assert_held(&gtt->lock);
-	xa_for_each(&gtt->tables, gfn, table)
+	xa_for_each(&gtt->tables, gfn, table) {
 		visit(gtt, table, data);
+		cond_resched(); /* there may be a million */
+	}
 	for (i = 0; i < gtt->nr_ggtt_tables; i++)
 		if (gtt->ggtt_tables[i])
 			visit(gtt, gtt->ggtt_tables[i], data);

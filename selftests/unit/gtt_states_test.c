@@ -109,6 +109,23 @@ static void the_most_written_pages_have_the_first_ranks(void **state)
 	assert_int_not_equal(table_at(7)->history.rank, table_at(8)->history.rank);
 }
 
+/* At the visit of each table, and at each comparison. */
+static void to_rank_many_tables_reschedules(void **state)
+{
+	const unsigned int tables = 300;
+	unsigned long before;
+	unsigned int i;
+
+	make_tree(tables);
+	for (i = 0; i < tables; i++)
+		table_at(4 + i)->history.heat = 1 + i;
+	mutex_lock(&fake.gtt->lock);
+	before = shim_rescheds;
+	ghyvi_tables_rank(fake.gtt);
+	assert_true(shim_rescheds - before >= 2 * tables);
+	mutex_unlock(&fake.gtt->lock);
+}
+
 static void protection_is_lost_only_in_the_reported_range(void **state)
 {
 	struct ghyvi_root *root = make_tree(6);
@@ -591,6 +608,7 @@ int main(void)
 		TEST(only_page_tables_are_leaves),
 		TEST(a_page_with_a_higher_use_is_not_a_leaf),
 		TEST(the_most_written_pages_have_the_first_ranks),
+		TEST(to_rank_many_tables_reschedules),
 		TEST(protection_is_lost_only_in_the_reported_range),
 		TEST(protection_of_ggtt_pages_is_lost_only_in_the_reported_range),
 		TEST(new_pages_are_protected_or_relaxed_by_policy),
