@@ -57,6 +57,8 @@ def prepare(guest, number, disk):
 
 
 def command(transport, number, program):
-    """What guest @number runs to have @program use the server."""
+    """What guest @number runs to have @program use the server. PoCL's thread that sends a command then stores the time in
+    it, also if the answer came first, and the command was on the stack of a function that has returned. That does not happen
+    if on one CPU no thread of the program preempts another."""
     return (f"LD_LIBRARY_PATH={IN_GUEST} OCL_ICD_VENDORS={IN_GUEST} POCL_DEVICES=remote POCL_CACHE_DIR=/tmp/pocl "
-            f"POCL_REMOTE0_PARAMETERS={TRANSPORTS[transport](number)}/0 {IN_GUEST}/{program}")
+            f"POCL_REMOTE0_PARAMETERS={TRANSPORTS[transport](number)}/0 {IN_GUEST}/chrt -f 1 {IN_GUEST}/{program}")

@@ -297,7 +297,7 @@ def compute(say):
                          **{f"{name}{suffix}": significant(found[key][what]) for name, found in times.items()
                             for what, suffix in KINDS_OF_TIME.items() if what in found.get(key, ())}}
                         for key, one in times["vgpu"].items()],
-            **{key: report[key] for key in ("ratios", "behind", "clients", "beside", "costs", "failed")}}
+            **{key: report[key] for key in ("ratios", "behind", "clients", "beside", "costs")}}
 
 
 def per_submission(case):

@@ -307,9 +307,7 @@ def compute(section):
                    *((count, one["total"], one["jain"]) for count, one in section["clients"].items())), "",
             "A guest's small kernels beside another guest, and how long its workloads wait for the engine in the mean:", "", *table(*computing_neighbour(section)), "",
             f"A launch costs {number(launches['exits'])} VM exits, {number(launches['mmio_exits'])} of them for registers, and "
-            f"{number(launches['irq_injections'])} interrupts of the guest.", "",
-            "Tries whose program failed: " +
-            (", ".join(f"{count} of {what}" for what, count in collections.Counter(section["failed"]).items()) or "none") + "."]
+            f"{number(launches['irq_injections'])} interrupts of the guest."]
 
 
 COMPUTING_GEN9 = {"native": "i915 on the host", "adaptive:whole": "ghyvi, all of the GPU", "adaptive": "ghyvi, an eighth", "gvtg": "GVT-g, an eighth"}
