@@ -20,6 +20,7 @@ judges = importlib.machinery.SourceFileLoader("judges", f"{hostlib.TREE}/selftes
 # Of opencl_run's: shared memory, atomics, many dispatches, doubles, images, copies. All take twice as long.
 SOME = ("matmul", "reduce", "atomics", "transcendental", "doubles", "sort", "image", "copies")
 GUEST_MB = 1024
+OTHERS_MB = 2048  # of a guest whose programs are hashcat, too
 OTHER_S = 1800  # the tests of a library
 SYSTEM = "PATH=/usr/bin:/usr/sbin HOME=/tmp chroot /system"
 RESULTS = "/tmp/results"

@@ -5,7 +5,7 @@ import contextlib
 
 from hostlib import require
 from ktap import long_test
-from opencllib import GUEST_MB, RESULTS, RUN, SOME, SYSTEM, begin, disk, others, others_pass, require_right_in
+from opencllib import GUEST_MB, OTHERS_MB, RESULTS, RUN, SOME, SYSTEM, begin, disk, others, others_pass, require_right_in
 from test_compute import computing_guests, execution_units, finish, start, workers
 
 RUN_S = 300
@@ -13,9 +13,9 @@ COMPILE_S = 900
 
 
 @contextlib.contextmanager
-def opencl_guests(*names, path=None):
+def opencl_guests(*names, path=None, mem=GUEST_MB):
     extra = ("--qemu-args", *disk(path))
-    with execution_units() as eud, computing_guests(*names, mem=GUEST_MB, extra=extra) as (vgpus, guests):
+    with execution_units() as eud, computing_guests(*names, mem=mem, extra=extra) as (vgpus, guests):
         for guest in guests:
             begin(guest)
         yield eud, vgpus, guests
@@ -46,7 +46,7 @@ def a_guest_compiles_opencl():
 def opencl_programs_of_others_pass():
     """Programs of piglit, CLBlast, ffmpeg, IGT, clpeak and hashcat. Each says itself whether it passes. The compiler's results
     come from the disk: with the same driver and PCI identity, the runtime accepts what it cached on ghyvi-i915."""
-    with opencl_guests("left", path=others()) as (_, vgpus, (guest,)):
+    with opencl_guests("left", path=others(), mem=OTHERS_MB) as (_, vgpus, (guest,)):
         before = vgpus[0].stat("workloads")
         others_pass(guest.name, guest.run)
         require(vgpus[0].stat("workloads") != before, "no work for the vGPU")

@@ -211,7 +211,7 @@ def opencl_programs_of_a_guest_compute():
 
 @long_test
 def opencl_programs_of_others_pass():
-    with guest_with_i915(mem=opencllib.GUEST_MB, extra=("--qemu-args", *opencllib.disk(opencllib.others()))) as guest:
+    with guest_with_i915(mem=opencllib.OTHERS_MB, extra=("--qemu-args", *opencllib.disk(opencllib.others()))) as guest:
         opencllib.begin(guest)
         opencllib.others_pass(guest.name, guest.run)
     require_no_defect(take_log())
