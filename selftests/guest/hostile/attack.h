@@ -45,9 +45,6 @@ void env_end(void);
 
 extern uint64_t effects;
 
-/* How many times slower the host is than usual: a debug kernel. */
-#define SLOWNESS_MAX 100
-extern unsigned int slowness;
 /* Reports a forbidden effect of an attack: counts it, and prints the first few. */
 __attribute__((format(printf, 1, 2))) void effect(const char *format, ...);
 

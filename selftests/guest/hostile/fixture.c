@@ -8,7 +8,6 @@
 
 struct fixture fixture;
 uint64_t effects;
-unsigned int slowness = 1;
 
 void effect(const char *format, ...)
 {

@@ -91,6 +91,10 @@ struct engine {
 };
 
 extern struct engine engines[ENGINES];
+/* How many times slower the host is than usual, and how much longer each limit of time is. */
+#define SLOWNESS_MAX 100
+extern unsigned int slowness;
+
 extern uint64_t resets, errors_seen, timeouts_seen, slowest_reset_ns;
 
 /* Resets the GPU and enables execlists, with a status page for each engine. */
