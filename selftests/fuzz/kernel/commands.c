@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The auditor's tables as a grammar. Each command has a length that they allow, mostly; operands
- * that they say are addresses are addresses of the batch's objects, mostly.
+ * that they say are addresses are addresses of the fixture's data, mostly.
  */
 #include <linux/kernel.h>
 #include <audit/tables.h>
 
 #include "choices.h"
-#include "executor.h"
+#include "commands.h"
 
 #define TRIES 8 /* most numbers are no command */
 

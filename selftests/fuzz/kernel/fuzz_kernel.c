@@ -25,6 +25,7 @@
 
 #include "attack.h"
 #include "choices.h"
+#include "commands.h"
 #include "counters.h"
 #include "machine_vfio.h"
 
@@ -33,15 +34,33 @@
 #define STREAM_BYTES (64u << 20)
 #define BUFFER_BYTES 4096u
 #define WINDOW_BYTES (4u << 20) /* of the GGTT: enough for each attack */
+#define BATCH_LIMIT_US 3000u /* semaphores and jumps may never end */
+#define SLOWNESS 50u /* of a debug kernel that records what it executes */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
+/* Commands of the auditor's tables, of a user or of the guest's kernel, on any engine. */
+static void any_commands(struct random *random)
+{
+	struct context *context = &fixture.contexts[below(ENGINES)];
+	bool user = below(2);
+
+	(void)random;
+	context_fill(context, &fixture.tables);
+	batch_compose(context->engine, page_at(fixture.batch));
+	emit_batch(context, user, user ? FIXTURE_BATCH : fixture.batch_address);
+	context_run(context, BATCH_LIMIT_US);
+}
+
+static const struct attack attack_any_commands = { .begin = fixture_setup, .trial = any_commands };
+
 /* Those with many tables, or with a second thread, are left to test-hostile: they take long. */
 static const struct attack *const attacks[] = {
-	&attack_commands, &attack_user,	     &attack_registers,	  &attack_port,
-	&attack_image,	  &attack_ring,	     &attack_foreign,	  &attack_aliasing,
-	&attack_unmap,	  &attack_to_absent, &attack_split_entry, &attack_schedule,
+	&attack_commands,     &attack_user,	    &attack_registers,	 &attack_port,
+	&attack_image,	      &attack_ring,	    &attack_foreign,	 &attack_aliasing,
+	&attack_unmap,	      &attack_to_absent,    &attack_split_entry, &attack_schedule,
+	&attack_any_commands, &attack_any_commands,
 };
 
 static jmp_buf end;
@@ -203,23 +222,36 @@ static void migrate_to_itself(void)
 	go_to(VFIO_DEVICE_STATE_RUNNING);
 }
 
+/* What an attribute takes, mostly: the words of the first whose name is the end of @path. */
+static const char *setting_of(const char *path)
+{
+	static const struct {
+		const char *name, *words[12];
+	} settings[] = {
+		{ "policy/mode",
+		  { "strict", "relaxed", "full", "static", "dynamic", "oos", "segmented", "nested",
+		    "adaptive" } },
+		{ "audit/mode", { "privileged", "full", "log" } },
+		{ "/resolution", { "1024x768", "1280x720", "1920x1080" } },
+		{ "",
+		  { "0", "1", "2", "16", "100", "1000", "4096", "100000", "-1", "on", "off", "" } },
+	};
+	size_t i = 0, words = 0;
+
+	while (strlen(path) < strlen(settings[i].name) ||
+	       strcmp(path + strlen(path) - strlen(settings[i].name), settings[i].name))
+		i++;
+	if (!below(8))
+		i = below(COUNT(settings));
+	while (words < COUNT(settings[i].words) && settings[i].words[words])
+		words++;
+	return below(16) ? settings[i].words[below(words)] : "99999999999999999999";
+}
+
+/* A cap of the scheduler would slow down all later lives. */
 static void administrate(void)
 {
-	static const char *const values[] = {
-		"strict",   "relaxed",
-		"adaptive", "segmented",
-		"nested",   "full",
-		"static",   "oos",
-		"on",	    "off",
-		"0",	    "1",
-		"2",	    "16",
-		"1000",	    "4096",
-		"100000",   "-1",
-		"fair",	    "1280x720",
-		"",	    "99999999999999999999",
-	};
 	static glob_t attributes;
-	const char *value = values[below(COUNT(values))];
 	char pattern[128];
 	int fd;
 
@@ -230,6 +262,7 @@ static void administrate(void)
 			return;
 	}
 	const char *path = attributes.gl_pathv[take(2) % attributes.gl_pathc];
+	const char *value = setting_of(path);
 
 	if (strstr(path, "/remove") || strstr(path, "/power/") || strstr(path, "/driver"))
 		return;
@@ -344,6 +377,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	/* Attacks report effects, which mean nothing where stores to tables do not trap. */
 	(void)!freopen("/dev/null", "w", stdout);
 	window_limit = WINDOW_BYTES;
+	slowness = SLOWNESS;
 	machine_begin(getenv("GHYVI_FUZZ_VGPU"), getenv("GHYVI_FUZZ_GROUP"));
 	counters_map(0, "/dev/points", 0);
 	return 0;

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Batches, and their submission. Commands are those of the hostile guest's streams, whose addresses
- * are in FIXTURE_DATA and FIXTURE_BATCH, and those of commands.c. Objects have these addresses, or
- * the kernel chooses some and relocates.
+ * Batches, and their submission. Their addresses are in FIXTURE_DATA and FIXTURE_BATCH. Objects
+ * have these addresses, or the kernel chooses some and relocates.
  */
 #include <i915_drm.h>
-#include <string.h>
 
 #include "attack.h"
 #include "executor.h"
 
 #define BATCHES 4u
 #define BATCH_DWORDS (PAGE_BYTES / 4)
-#define TABLE_COMMANDS 12u
 #define RELOCATIONS 8u
 #define FENCES 3u
 #define WAIT_NS 5000000000ll /* a hanging batch is left to i915 */
@@ -23,27 +20,6 @@ uint32_t window_start, window_bytes = 0x10000000;
 
 static uint32_t data, batches[BATCHES];
 
-uint32_t any_address(void)
-{
-	return FIXTURE_DATA + 8 * below(DATA_PAGES * PAGE_BYTES / 8);
-}
-
-uint32_t any_dword(void)
-{
-	switch (below(5)) {
-	case 0:
-		return 0;
-	case 1:
-		return any_address();
-	case 2:
-		return take(1);
-	case 3:
-		return (uint32_t)FIXTURE_BATCH + 4 * take(1);
-	default:
-		return take(4);
-	}
-}
-
 void batches_begin(void)
 {
 	data = object_make(DATA_PAGES * PAGE_BYTES);
@@ -51,19 +27,15 @@ void batches_begin(void)
 		batches[i] = object_make(PAGE_BYTES);
 }
 
-/* Commands of the tables first: their kinds are more than a stream's. */
+/* Returns the bytes of the batch. */
 static unsigned int compose(const struct engine *engine, uint32_t *dwords)
 {
-	struct random random = { 1 };
-	unsigned int at = 0;
+	unsigned int at;
 
-	memset(dwords, 0, PAGE_BYTES);
-	for (unsigned int n = below(TABLE_COMMANDS); n; n--)
-		at += command_any(engine->id, dwords + at);
-	stream_write(&random, engine, dwords + at);
+	batch_compose(engine, dwords);
 	for (at = BATCH_DWORDS; at > 2 && !dwords[at - 1]; at--)
 		;
-	return (at + 1) & ~1u;
+	return 4 * ((at + 1) & ~1u);
 }
 
 static void relocate(struct drm_i915_gem_relocation_entry *entries, unsigned int objects)
@@ -138,7 +110,7 @@ void submit_any(void)
 	struct drm_i915_gem_pwrite write = { .data_ptr = (uintptr_t)dwords };
 
 	write.handle = batches[which];
-	write.size = 4 * compose(&rings[ring].engine, dwords);
+	write.size = compose(&rings[ring].engine, dwords);
 	ioctl(drm, DRM_IOCTL_I915_GEM_PWRITE, &write);
 
 	objects[count++] = (struct drm_i915_gem_exec_object2){

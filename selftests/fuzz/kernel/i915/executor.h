@@ -7,9 +7,9 @@
 #include <sys/ioctl.h>
 
 #include "choices.h"
+#include "commands.h"
 
 #define OBJECTS 16u
-#define WILD 16u /* one argument of this many is invalid */
 
 /* ---- calls.c: the file of this input and what it has ---- */
 
@@ -35,15 +35,5 @@ void keep_fd(int fd);
 void batches_begin(void);
 void submit_any(void);
 void batches_wait(void);
-
-/* ---- commands.c: any command of the auditor's tables ---- */
-
-#define COMMAND_DWORDS 40u
-
-/* Writes a command of an engine (enum engine_id) to @dw, and returns its length in dwords. */
-unsigned int command_any(unsigned int engine, uint32_t *dw);
-/* An address in the object with data, and what may be one. */
-uint32_t any_address(void);
-uint32_t any_dword(void);
 
 #endif
