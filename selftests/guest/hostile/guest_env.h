@@ -91,7 +91,7 @@ struct engine {
 };
 
 extern struct engine engines[ENGINES];
-/* How many times slower the host is than usual, and how much longer each limit of time is. */
+/* How many times slower the host is than usual: a debug kernel. */
 #define SLOWNESS_MAX 100
 extern unsigned int slowness;
 
@@ -105,8 +105,8 @@ void engine_reset(struct engine *engine);
 enum outcome { RAN, STOPPED, TIMED_OUT };
 
 /*
- * Waits until @completions contexts have completed, for @limit_us in total. Returns STOPPED if the
- * engine reports an error in EIR.
+ * Waits until @completions contexts have completed, for @limit_us times slowness in total. Returns
+ * STOPPED if the engine reports an error in EIR.
  */
 enum outcome engine_wait(struct engine *engine, unsigned int completions, unsigned int limit_us);
 /* Like engine_wait(), and resets the engine unless the result is RAN. */
