@@ -222,7 +222,7 @@ static void migrate_to_itself(void)
 	go_to(VFIO_DEVICE_STATE_RUNNING);
 }
 
-/* What an attribute takes, mostly: the words of the first whose name is the end of @path. */
+/* What an attribute takes, mostly: the words of the first whose name is in @path. */
 static const char *setting_of(const char *path)
 {
 	static const struct {
@@ -238,8 +238,7 @@ static const char *setting_of(const char *path)
 	};
 	size_t i = 0, words = 0;
 
-	while (strlen(path) < strlen(settings[i].name) ||
-	       strcmp(path + strlen(path) - strlen(settings[i].name), settings[i].name))
+	while (!strstr(path, settings[i].name))
 		i++;
 	if (!below(8))
 		i = below(COUNT(settings));
