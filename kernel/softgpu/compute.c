@@ -18,6 +18,8 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
 #include <linux/string.h>
 #include "engine.h"
 #include "workers.h"
@@ -91,6 +93,24 @@ static bool worker_calls(const struct softgpu_engine *engine, struct softgpu_wor
 {
 	return state_of(worker) == WORKER_ANSWERED || state_of(worker) == WORKER_DEAD ||
 	       READ_ONCE(worker->faulting);
+}
+
+/*
+ * Have the worker see @yield soon, however many others want its CPU: as much before its turn as the
+ * host's scheduler calls fair.
+ */
+static void hurry(struct softgpu_worker *worker)
+{
+	struct task_struct *thread = NULL;
+
+	spin_lock(&worker->lock);
+	if (worker->thread)
+		thread = get_task_struct(worker->thread);
+	spin_unlock(&worker->lock);
+	if (!thread)
+		return;
+	yield_to(thread, true);
+	put_task_struct(thread);
 }
 
 /* Nobody waits for the answer any more, and no page is translated. */
@@ -234,6 +254,8 @@ static int worker_await(struct softgpu_engine *engine, struct softgpu_worker *wo
 	for (;;) {
 		softgpu_raise(engine);
 		softgpu_access_end(engine);
+		if (asked)
+			hurry(worker);
 		wait_event_idle_timeout(engine->passes,
 					worker_calls(engine, worker) || READ_ONCE(job->stop) ||
 						(READ_ONCE(job->preempt) && !asked),

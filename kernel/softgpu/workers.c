@@ -7,6 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
@@ -91,6 +92,8 @@ static void worker_free(struct kref *ref)
 	struct softgpu_worker *worker = container_of(ref, struct softgpu_worker, ref);
 
 	mutex_destroy(&worker->insert);
+	if (worker->thread)
+		put_task_struct(worker->thread);
 	kvfree(worker->group);
 	free_page((unsigned long)worker->control);
 	kfree(worker);
@@ -355,6 +358,9 @@ static int take_posted(struct softgpu_worker *worker, struct ghyvi_eu_next *next
 		err = -EINTR; /* another worker's, when the process has ended */
 	} else if (worker->state == WORKER_POSTED) {
 		WRITE_ONCE(worker->state, WORKER_RUNNING);
+		if (worker->thread)
+			put_task_struct(worker->thread);
+		worker->thread = get_task_struct(current);
 		*next = worker->next;
 		*group = worker->group;
 		worker->group = NULL;

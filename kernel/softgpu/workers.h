@@ -30,6 +30,7 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
@@ -122,6 +123,7 @@ struct softgpu_worker_ops {
  * @next: the dispatch
  * @group: its thread group in progress, in POSTED and ANSWERED, and as @left_posted
  * @control: what the worker reads
+ * @thread: the last one that took a dispatch, with a reference, or NULL
  * @fault: what it needs
  * @faulting: @fault is to be answered by the engine
  * @in_fault: a thread waits for that
@@ -144,6 +146,7 @@ struct softgpu_worker {
 	struct ghyvi_eu_next next;
 	struct softgpu_group *group;
 	struct ghyvi_eu_control *control;
+	struct task_struct *thread;
 	struct softgpu_worker_fault fault;
 	bool faulting;
 	bool in_fault;

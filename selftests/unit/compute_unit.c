@@ -26,6 +26,7 @@ static void *unit_thread(void *data)
 	struct ghyvi_eu_next next = { .status = GHYVI_EU_NONE };
 	struct ghyvi_eu_client name;
 
+	shim_current = &unit->task;
 	unit->end = softgpu_worker_accept(unit->worker, &name);
 	while (!unit->end) {
 		shim_killed = READ_ONCE(unit->killed_next);

@@ -14,6 +14,7 @@
 struct unit {
 	struct softgpu_worker *worker;
 	pthread_t thread;
+	struct task_struct task;
 	atomic_t taken; /* how often its pages were taken away */
 	atomic_t killed; /* how often its process was killed */
 	void (*execute)(struct unit *unit, struct ghyvi_eu_next *next);

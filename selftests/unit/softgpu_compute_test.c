@@ -95,6 +95,7 @@ static void a_dispatch_gives_way_and_goes_on(void **state)
 	rig_start(rig);
 	sem_wait(&unit.go);
 	rig_preempt(rig);
+	assert_int_not_equal(unit.task.hurried, 0);
 	assert_int_equal(rig->backend.groups, 5);
 	assert_int_equal(*(u32 *)rig->ggtt_data, 0);
 

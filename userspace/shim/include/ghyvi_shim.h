@@ -524,9 +524,14 @@ struct task_struct {
 	void *data;
 	_Atomic bool stop;
 	wait_queue_head_t *_Atomic sleeps_on; /* NULL: none */
+	_Atomic unsigned int hurried; /* so many calls of yield_to() */
 };
 extern __thread struct task_struct *shim_current;
 #define current shim_current
+/* Threads that a test has not made by kthread_run() have none. */
+#define get_task_struct(task) (task)
+#define put_task_struct(task) ((void)(task))
+#define yield_to(task, preempt) ((void)(preempt), (task)->hurried++)
 /* The process of the calling thread is being killed; waits go on, as it may be killed after one. */
 extern __thread bool shim_killed;
 #define fatal_signal_pending(task) ((void)(task), shim_killed)
