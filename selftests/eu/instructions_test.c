@@ -378,6 +378,35 @@ static void bits_are_counted_and_moved(void **state)
 	assert_int_equal(dword(4, 0), 0x1f00);
 }
 
+static void a_bit_field_is_inserted_where_its_mask_begins(void **state)
+{
+	static const struct {
+		uint32_t mask, insert, base, expected;
+	} cases[] = { { 0xff0, 0xabc, 0x12345678, 0x12345bc8 },
+		      { 0x80000000, 3, 0, 0x80000000 },
+		      { 0xffffffff, 0x89abcdef, 0, 0x89abcdef },
+		      { 0, 0xffffffff, 0x12345678, 0x12345678 } };
+	unsigned int n, signs;
+
+	(void)state;
+	for (signs = 0; signs < 2; signs++) {
+		const unsigned int type = signs ? EU_D : EU_UD;
+		const struct op sources[3] = { VEC(type, 2), VEC(type, 3), VEC(type, 5) };
+		struct code c = { .count = 0 };
+
+		fresh();
+		for (n = 0; n < 4; n++) {
+			set_dword(2, n, cases[n].mask);
+			set_dword(3, n, cases[n].insert);
+			set_dword(5, n, cases[n].base);
+		}
+		put_field(emit_mad(&c, 8, type, 4, sources), 6, 0, EU_BFI2);
+		last(&c);
+		for (n = 0; n < 4; n++)
+			assert_int_equal(dword(4, n), cases[n].expected);
+	}
+}
+
 static void rounding_follows_cr0(void **state)
 {
 	static const uint32_t expected[4] = { 0x3f800000, 0x3f800001, 0x3f800000, 0x3f800000 };
@@ -803,6 +832,7 @@ int main(void)
 		cmocka_unit_test(each_write_of_the_accumulator_has_an_upper_half),
 		cmocka_unit_test(mac_writes_the_accumulator_if_it_says_so),
 		cmocka_unit_test(bits_are_counted_and_moved),
+		cmocka_unit_test(a_bit_field_is_inserted_where_its_mask_begins),
 		cmocka_unit_test(rounding_follows_cr0),
 		cmocka_unit_test(denormals_follow_cr0),
 		cmocka_unit_test(indirect_registers),

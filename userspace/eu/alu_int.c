@@ -85,6 +85,14 @@ static int64_t extract(const struct eu_insn *i, int64_t a, int64_t b, int64_t c)
 	return (int32_t)(v << (32 - width)) >> (32 - width);
 }
 
+/* bfi2: @insert goes where the first bit of @mask is, as bfi1 makes masks of a width and an offset. */
+static int64_t inserted(uint32_t mask, uint32_t insert, uint32_t base)
+{
+	if (!mask)
+		return base;
+	return (insert << __builtin_ctz(mask) & mask) | (base & ~mask);
+}
+
 /* Sets the accumulator to what an operation leaves there besides its result. */
 static void set_acc(struct eu_exec *x, uint32_t lanes, unsigned int lane, int64_t v)
 {
@@ -162,7 +170,7 @@ static enum eu_step three(struct eu_exec *x, const struct eu_insn *i, uint32_t l
 		if (i->op == EU_BFE)
 			a[lane] = extract(i, a[lane], b[lane], c[lane]);
 		else if (i->op == EU_BFI2)
-			a[lane] = (a[lane] & b[lane]) | (~a[lane] & c[lane]);
+			a[lane] = inserted((uint32_t)a[lane], (uint32_t)b[lane], (uint32_t)c[lane]);
 		else
 			a[lane] = saturating(i, a[lane] + (__int128)b[lane] * c[lane]);
 	}
