@@ -2,12 +2,14 @@
 /*
  * decoded DIRECTORY FILE...: how the library decodes each instruction of each kernel in the files,
  * a JSON object a line. The code of each kernel is written to the directory, so that Intel's
- * disassembler can read it; decode_check compares both.
+ * disassembler can read it; decode_check compares both. A file whose name ends in .expected has
+ * the bytes of instructions in hexadecimal, as tests of Mesa's assembler have them.
  */
 #include "../../userspace/eu/machine.h"
 #include "kernel.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const types[EU_TYPES] = { "ud", "d", "uw", "w", "ub", "b",
@@ -40,6 +42,8 @@ static void print_operand(const struct eu_insn *i, const struct eu_operand *o)
 	if (o->indirect)
 		printf(", \"address\": %u, \"offset\": %d, \"rows\": %u", o->address, o->offset,
 		       o->rows ? o->width : 0);
+	if (i->align16 && i->sources < 3 && o != &i->dst)
+		printf(", \"swizzled\": 1");
 	if (i->op == EU_MADM || (i->op == EU_MATH && i->condition >= 14))
 		printf(", \"macro\": %u", o->macro);
 	for (n = 1; n < sizeof(registers) / sizeof(registers[0]); n++)
@@ -114,6 +118,33 @@ static int print_kernel(const struct kernel *k, const char *directory, unsigned 
 	return 0;
 }
 
+static int load_bytes(struct kernel *k, const char *path)
+{
+	enum { MOST_BYTES = 1 << 20 };
+	FILE *f = fopen(path, "r");
+	unsigned int byte;
+
+	*k = (struct kernel){ .name = "assembled", .file = malloc(MOST_BYTES) };
+	if (!f || !k->file) {
+		perror(path);
+		exit(1);
+	}
+	while (k->code_used < MOST_BYTES && fscanf(f, "%2x", &byte) == 1)
+		k->file[k->code_used++] = (uint8_t)byte;
+	k->code = k->file;
+	fclose(f);
+	return k->code_used ? 0 : -1;
+}
+
+static int load(struct kernel *k, const char *path, unsigned int number)
+{
+	const char *dot = strrchr(path, '.');
+
+	if (!dot || strcmp(dot, ".expected"))
+		return kernel_load_nth(k, path, number);
+	return number ? -1 : load_bytes(k, path);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int n, number;
@@ -125,7 +156,7 @@ int main(int argc, char **argv)
 	for (n = 2; n < (unsigned int)argc; n++) {
 		struct kernel k;
 
-		for (number = 0; !kernel_load_nth(&k, argv[n], number); number++) {
+		for (number = 0; !load(&k, argv[n], number); number++) {
 			if (print_kernel(&k, argv[1], n - 2))
 				return 1;
 			kernel_free(&k);
