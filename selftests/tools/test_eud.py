@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """How ghyvi-eud is installed. What it does is tested in the lab: selftests/lab/test_compute.py."""
 
+import mmap
 import os
 import re
 import shutil
@@ -54,23 +55,56 @@ def allowed(name):
     return {call for line in lines if line and line[0] != "#" for call in allowed(line)}
 
 
+def with_device(made):
+    """Installs it beside a device that is played. Returns the program."""
+    made.write("device", "")
+    done = run("gcc", "-shared", "-fPIC", "-o", f"{made.top}/device.so", f"{TREE}/selftests/tools/eud_device.c")
+    require(done.returncode == 0, done.stdout)
+    return f"{installed(made)}/usr/bin/ghyvi-eud"
+
+
+def traced(made, program, hostile_map=""):
+    """Its system calls."""
+    run("strace", "-f", "-o", f"{made.top}/trace", "-E", f"LD_PRELOAD={made.top}/device.so", "-E", f"HOSTILE_MAP={hostile_map}", program,
+        f"--device={made.top}/device", "--user=nobody")
+    return made.read("trace")
+
+
 @test
 def system_calls_of_execution_units_are_allowed():
     """From the start to the first dispatch of a process of a vGPU: the device is a file, and its ioctls are played."""
     if not (shutil.which("strace") and shutil.which("systemd-analyze")):
         raise Skip("no strace or systemd-analyze")
     with tree() as made:
-        program = f"{installed(made)}/usr/bin/ghyvi-eud"
-        made.write("device", "")
-        done = run("gcc", "-shared", "-fPIC", "-o", f"{made.top}/device.so", f"{TREE}/selftests/tools/eud_device.c")
-        require(done.returncode == 0, done.stdout)
-        run("strace", "-f", "-o", f"{made.top}/trace", "-E", f"LD_PRELOAD={made.top}/device.so", program, f"--device={made.top}/device",
-            "--user=nobody")
-        trace = made.read("trace")
+        program = with_device(made)
+        trace = traced(made, program)
         require("SECCOMP_SET_MODE_FILTER" in trace and "exit_group(1)" in trace, f"no process for a vGPU: {trace[-1500:]}")
         words = re.search(r"^SystemCallFilter=(.*)", made.read("root/lib/systemd/system/ghyvi-eud.service"), re.M).group(1).split()
         refused = set(re.findall(r"^\d+ +(\w+)\(", trace, re.M)) - set().union(*map(allowed, ["@default", *words]))
         require(not refused, f"refused: {refused}")
+
+
+@test
+def execution_units_map_nothing_past_their_limit_of_memory():
+    """RLIMIT_DATA bounds private memory alone, and no control group has huge pages."""
+    if not shutil.which("strace"):
+        raise Skip("no strace")
+    anonymous, private = mmap.MAP_ANONYMOUS, mmap.MAP_PRIVATE
+    huge, stack = 0x40000, 0x100  # MAP_HUGETLB, MAP_GROWSDOWN
+    refused = "+++ killed by SIGSYS"
+    with tree() as made:
+        program = with_device(made)
+        for flags, of_device, end in (
+                (anonymous | private, 0, "ENOMEM"),
+                (anonymous | private, 1, "ENOMEM"),
+                (anonymous | mmap.MAP_SHARED, 1, refused),
+                (anonymous | mmap.MAP_SHARED, 0, refused),
+                (anonymous | private | huge, 1, refused),
+                (anonymous | private | stack, 0, refused),
+                (mmap.MAP_SHARED, 1, "exit_group(1)")):
+            trace = traced(made, program, f"{flags} {of_device}")
+            after = trace[trace.index("SECCOMP_SET_MODE_FILTER"):]
+            require(end in after and (refused in after) == (end == refused), f"{flags:#x} {of_device}: {after}")
 
 
 @test

@@ -198,13 +198,15 @@ static void confine(const struct unit *unit, const struct passwd *user, pid_t pa
 	if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 2,
 			     SCMP_A0(SCMP_CMP_EQ, unit->file),
 			     SCMP_A1(SCMP_CMP_EQ, GHYVI_EU_NEXT)) ||
-	    /* neither what is executable, nor other files */
-	    seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+	    /* neither what is executable, nor other files, nor what DATA_BYTES does not bound */
+	    seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 3,
 			     SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+			     SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, 0),
 			     SCMP_A4(SCMP_CMP_EQ, unit->file)) ||
 	    seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
 			     SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
-			     SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_SHARED | MAP_HUGETLB,
+			     SCMP_A3(SCMP_CMP_MASKED_EQ,
+				     MAP_ANONYMOUS | MAP_SHARED | MAP_HUGETLB | MAP_GROWSDOWN,
 				     MAP_ANONYMOUS)) ||
 	    /* what malloc() gives back, but no page that is merged with others' */
 	    seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(madvise), 1,
