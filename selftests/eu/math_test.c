@@ -658,6 +658,31 @@ static void integers_divide(void **state)
 	}
 }
 
+/* The accumulator has more bits than a dword: its lowest number has no opposite in 64 of them. */
+static void the_lowest_accumulator_is_divided_by_minus_one(void **state)
+{
+	const uint64_t lowest = 1ull << 63;
+	struct code c = { .count = 0 };
+	struct eu_insn i;
+	uint32_t *dw;
+
+	(void)state;
+	dw = emit1(&c, EU_MOV, 1, ARF(EU_Q, 0x20), ONE(EU_Q, A, 0));
+	assert_int_equal(eu_decode((const uint8_t *)dw, 16, &i), 16);
+	eu_bind(&i);
+	execute_with(&i, &lowest, &lowest, sizeof(lowest), 0x4c0);
+	dw = emit2(&c, EU_MATH, 1, ONE(EU_D, RESULT, 0), ARF(EU_D, 0x20), ONE(EU_D, B, 0));
+	put_field(dw, 27, 24, IDIV);
+	assert_int_equal(eu_decode((const uint8_t *)dw, 16, &i), 16);
+	eu_bind(&i);
+	assert_null(i.refused);
+	memset(thread.reg + RESULT * 32, 0x55, 64);
+	memset(thread.reg + B * 32, 0xff, 4);
+	execute(&i, 0x4c0);
+	assert_int_equal(dword(RESULT, 0), 0);
+	assert_int_equal(dword(RESULT + 1, 0), 0);
+}
+
 /* ---- what is within ulps ---- */
 
 static long double function(unsigned int f, long double a, long double b)
@@ -781,6 +806,7 @@ int main(void)
 		cmocka_unit_test(macros_have_two_more_bits_of_exponent),
 		cmocka_unit_test(macros_of_other_forms_are_refused),
 		cmocka_unit_test(integers_divide),
+		cmocka_unit_test(the_lowest_accumulator_is_divided_by_minus_one),
 		cmocka_unit_test(functions_are_within_their_ulps),
 		cmocka_unit_test(functions_of_halves_are_within_their_ulps),
 	};

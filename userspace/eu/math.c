@@ -63,6 +63,11 @@ static void divide(bool is_signed, int64_t a, int64_t b, int64_t *quotient, int6
 		*remainder = *quotient;
 		return;
 	}
+	if (b == -1) { /* the lowest number has no opposite, and the host's division traps */
+		*quotient = (int64_t) - (uint64_t)a;
+		*remainder = 0;
+		return;
+	}
 	*quotient = a / b;
 	*remainder = a % b;
 }
