@@ -59,6 +59,37 @@ def remove_names_the_vm_that_uses_a_vgpu():
 
 
 @test
+def process_that_poses_as_the_vm_is_not_named():
+    """Any user can open a file whose path ends as that of the vGPU's group."""
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        made.use_vgpu(UUID, *BEHIND_PORT)
+        made.write("home/mallory/dev/vfio/7", "")
+        for pid in (*range(100, 120), *range(9000, 9020)):
+            made.write(f"proc/{pid}/cmdline", "\0".join((*Q35, "-name", "mallory", "-device", f"vfio-pci,{SYSFSDEV}", "")))
+            os.makedirs(f"{made.top}/proc/{pid}/fd")
+            made.link(f"{made.top}/home/mallory/dev/vfio/7", f"proc/{pid}/fd/3")
+        made.write(f"{path}/open_pid", "4711\n", 0o444)
+        require(IN_DEMO in ctl(made, "remove", UUID, expect=BUSY).err, "another process is named")
+        timer = unplugs(made, path, 0.5)
+        ctl(made, "remove", "--force", UUID, expect=DONE)
+        timer.join()
+        require(asked(made, path) and removed(made, path), "no unplug request, or not removed")
+
+
+@test
+def opener_that_has_closed_the_vgpu_is_not_named():
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        made.use_vgpu(UUID, *BEHIND_PORT)
+        made.write("proc/4000/cmdline", "launcher\0")
+        os.makedirs(f"{made.top}/proc/4000/fd")
+        for pid in (4000, 4001):
+            made.write(f"{path}/open_pid", f"{pid}\n", 0o444)
+            require(IN_DEMO in ctl(made, "remove", UUID, expect=BUSY).err, f"{pid}")
+
+
+@test
 def remove_force_requests_unplug_and_removes():
     with tree() as made:
         path = made.add_vgpu(UUID)

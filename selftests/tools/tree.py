@@ -96,6 +96,7 @@ class Tree:
         self.write(f"{path}/last_error", "\n", 0o444)
         self.write(f"{path}/last_error_time", "0\n", 0o444)
         self.write(f"{path}/open_time", "0\n", 0o444)
+        self.write(f"{path}/open_pid", "0\n", 0o444)
         self.write(f"{path}/reset", "", 0o200)
         self.write(f"{path}/remove", "", 0o200)
         self.write(f"{path}/unplug", "", 0o200)

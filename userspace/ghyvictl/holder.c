@@ -81,12 +81,19 @@ static bool has_open(const char *pid, const struct files *files)
 	return found;
 }
 
-static long find_process(const struct files *files)
+/*
+ * The process that the kernel names, if it is the one that has the number here. Only if it has given
+ * the vGPU to another one, all are looked at: any user can open a file with such a name.
+ */
+static long find_process(const struct ghyvi_vgpu *vgpu, const struct files *files)
 {
+	char opener[GHYVI_VALUE_BYTES];
 	const struct dirent *entry;
 	long pid = 0;
 	DIR *dir;
 
+	if (!ghyvi_vgpu_read(vgpu, "open_pid", opener, sizeof(opener)) && has_open(opener, files))
+		return strtol(opener, NULL, 10);
 	dir = opendir("/proc/");
 	while (dir && !pid && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]) && has_open(entry->d_name, files))
@@ -296,7 +303,7 @@ void holder_find(const struct ghyvi_vgpu *vgpu, struct holder *holder)
 
 	*holder = (struct holder){};
 	files_of(vgpu, &files);
-	holder->pid = find_process(&files);
+	holder->pid = find_process(vgpu, &files);
 	if (!holder->pid)
 		return;
 	text = read_command_line(holder->pid, &line);
