@@ -262,7 +262,7 @@ test-eu-judges: i915-shim
 	@selftests/eu/judges/run --build $(BUILD) $(JUDGES)
 
 # Not part of make test: it takes minutes. OTHERS=all: all of piglit's OpenCL programs, hours; the next run goes on where one ended.
-# IGT=DIR: with those of igt-gpu-tools that compute, built in DIR.
+# OTHERS=WORD: those of all whose names contain WORD. IGT=DIR: with those of igt-gpu-tools that compute, built in DIR.
 .PHONY: test-opencl
 test-opencl: modules guest-programs tools pgpu-emu migrating-qemu
 	@tools/setup --check lab native opencl
