@@ -21,6 +21,7 @@ HOST_LOST = 125  # status of tools/lab/run
 TRACING = "/sys/kernel/tracing"
 KTHREADD = "2"
 CPU = "cpu_us"  # in results: of the host, for one run
+CPU_ONLY = "a loop on its CPU"  # what a neighbour does that has no use for the GPU
 WHAT = {"us": "", CPU: ", CPU"}
 
 started = time.monotonic()
