@@ -10,11 +10,12 @@ import re
 
 DEFECTS = ("check_differences", "oracle_violations", "failsafes", "kernel", "host")
 ORDER = ("pass", "skip", "fail", "timeout", "lost", "invalid")
-LISTED = (*ORDER, "flake", "omit", "?")
+LISTED = (*ORDER, "flake", "slow", "omit", "?")
 # A flake may do this.
 FLAKY = ("pass", "fail", "timeout")
 RATE = re.compile(r"(\d+)/(\d+) \S")
 FLAKE_RUNS = 5  # after as many without one that passed, it is no flake
+SLOW = re.compile(r"(\d+) s, \S")  # passes, but may run out of a limit below that
 # Under nested TCG a program needs seconds to start; most subtests take 2 to 20 s.
 LIMIT_S = 60
 # Exit statuses of IGT (lib/igt_core.h), and the results that it prints.
@@ -103,6 +104,8 @@ def why_bad(words, section, of_section, expected):
     rate = RATE.match(reason)
     if status == "flake" and not (rate and 0 < int(rate[1]) < int(rate[2])):
         return "flake without FAILED/RUNS and a reason"
+    if status == "slow" and not (SLOW.match(reason) and int(SLOW.match(reason)[1]) > LIMIT_S):
+        return f"slow without SECONDS above {LIMIT_S}, and a reason"
     return None
 
 
@@ -168,11 +171,14 @@ def flakes(tally, expected):
 
 
 def update_expected(path, results, tally):
-    """Writes what was found for subtests with "?", but no time-out at a limit below the default."""
+    """Writes what was found for subtests with "?", but no time-out at a limit below the default; and for each time-out that
+    passes with more time, twice that."""
     with open(path) as file:
         lines = file.read().splitlines()
     for index, line in enumerate(lines):
-        words = line.split()
+        words = line.split(None, 2)
+        if words[1:2] == ["timeout"] and results.get(words[0], {}).get("status") == "pass" and results[words[0]]["seconds"] > LIMIT_S:
+            lines[index] = f"{words[0]} slow {-(-2 * results[words[0]]['seconds'] // 60) * 60:.0f} s, {words[2]}"
         if len(words) == 2 and words[1] == "?" and words[0] in results:
             found = results[words[0]]
             if found["status"] == "timeout" and found["limit_s"] < LIMIT_S:
@@ -192,10 +198,12 @@ def judge(result, expected):
     for name in DEFECTS:
         if result.get(name):
             return f"{name}: {result[name]} {result.get('last_error', '')}"
-    listed = expected.get(result["name"], ("?", ""))[0]
+    listed, reason = expected.get(result["name"], ("?", ""))
     if listed in ("?", "omit", result["status"]) or (result["status"] == "pass" and listed != "skip"):
         return None
     if listed == "flake" and result["status"] in FLAKY:
+        return None
+    if listed == "slow" and result["status"] == "timeout" and result["limit_s"] < int(SLOW.match(reason)[1]):
         return None
     return f"expected {listed}: {result.get('reason', '')}"
 

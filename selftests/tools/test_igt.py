@@ -14,9 +14,9 @@ from toolslib import require  # noqa: E402
 LIST = f"{os.path.dirname(os.path.abspath(igtlib.__file__))}/expected.txt"
 
 
-def failed(status, wanted, **counters):
+def failed(status, wanted, reason="reason", **counters):
     result = {"name": "gem_x@y", "status": status, **counters}
-    return bool(igtlib.judge(result, {"gem_x@y": (wanted, "reason")}))
+    return bool(igtlib.judge(result, {"gem_x@y": (wanted, reason)}))
 
 
 @test
@@ -27,6 +27,8 @@ def igt_result_fails_unless_it_is_the_expected_one_or_better():
                                   ("pass", "flake", False), ("fail", "flake", False), ("timeout", "flake", False),
                                   ("skip", "flake", True), ("lost", "flake", True), ("fail", "omit", False)):
         require(failed(status, wanted) == fails, f"{status}, expected {wanted}")
+    for status, limit_s, fails in (("timeout", 239, False), ("timeout", 240, True), ("pass", 60, False), ("fail", 60, True)):
+        require(failed(status, "slow", "240 s, reason", limit_s=limit_s) == fails, f"{status} at a limit of {limit_s} s")
 
 
 @test
@@ -100,7 +102,16 @@ def igt_list_is_valid_and_an_update_changes_only_what_has_not_run():
         file.seek(0)
         text = file.read()
         require(text == "# a comment\na@b skip no fences\na@c pass\na@d ?\n", text)
-        for bad in ("a@b skip\n", "a@b maybe\n", "a@b\n", "a@b pass\na@b pass\n", "a@b omit\n", "a@b flake why\n",
+        file.seek(0)
+        file.truncate()
+        file.write("a@b timeout the emulator\n")
+        file.flush()
+        for seconds, row in ((59, "timeout"), (61.2, "slow 180 s,")):
+            igtlib.update_expected(file.name, {"a@b": {"status": "pass", "seconds": seconds}}, {})
+            file.seek(0)
+            text = file.read()
+            require(text.startswith(f"a@b {row} the emulator\n"), text)
+        for bad in ("a@b slow why\n", "a@b slow 60 s, why\n", "a@b slow 90 s\n", "a@b skip\n", "a@b maybe\n", "a@b\n", "a@b pass\na@b pass\n", "a@b omit\n", "a@b flake why\n",
                     "a@b flake 1/4\n", "a@b flake 0/4 why\n", "a@b flake 4/4 why\n", "[full]\na@b pass\n",
                     "a@b pass\n[full]\na@b ?\n", "a@b pass\n[full]\na@b omit why\na@b omit why\n"):
             file.seek(0)
