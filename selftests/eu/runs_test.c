@@ -135,6 +135,52 @@ static void budgets_do_not_change_results(void **state)
 	drop(&f);
 }
 
+/* Adds how many instructions lie between two readings of the clock, and the first, to counters. */
+static void clock_kernel(struct code *c)
+{
+	static const unsigned int add = 2u << 25 | 2u << 14 | 1u << 12 | 7u << 8 | 255;
+	unsigned int n;
+
+	memset(c, 0, sizeof(*c));
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 127), VEC(EU_UD, 0)));
+	no_mask(emit1(c, EU_MOV, 1, ONE(EU_UD, 20, 0), ARF(EU_UD, 0xc0)));
+	for (n = 0; n < 3; n++)
+		no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 12), IMM(EU_UD, 0)));
+	no_mask(emit1(c, EU_MOV, 1, ONE(EU_UD, 20, 4), ARF(EU_UD, 0xc0)));
+	no_mask(emit2(c, EU_ADD, 8, VEC(EU_UD, 13), ONE(EU_UD, 20, 4), NEG(ONE(EU_UD, 20, 0))));
+	emit_send(c, 8, 12, 0, 12, add, false);
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 12), IMM(EU_UD, 4)));
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 13), ONE(EU_UD, 20, 0)));
+	emit_send(c, 8, 12, 0, 12, add, false);
+	emit_end(c);
+}
+
+static void the_clock_counts_instructions_over_all_runs(void **state)
+{
+	static const uint64_t budgets[] = { 1 << 20, 1, 3 };
+	struct code c;
+	struct fixture f;
+	uint32_t v[2], before = 0;
+	unsigned int n;
+
+	(void)state;
+	clock_kernel(&c);
+	make(&f, &c);
+	for (n = 0; n < 3; n++) {
+		struct eu_run *run = begin(&f);
+
+		memset(f.data, 0, sizeof(v));
+		while (eu_run(run, budgets[n], &f.error) == EU_AGAIN)
+			;
+		eu_run_end(run);
+		memcpy(v, f.data, sizeof(v));
+		assert_int_equal(v[0], 8 * 4);
+		assert_true(v[1] > before);
+		before = v[1];
+	}
+	drop(&f);
+}
+
 static void a_saved_run_goes_on(void **state)
 {
 	struct fixture f;
@@ -805,6 +851,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(budgets_do_not_change_results),
+		cmocka_unit_test(the_clock_counts_instructions_over_all_runs),
 		cmocka_unit_test(a_saved_run_goes_on),
 		cmocka_unit_test(waiting_lanes_go_on_in_a_program_that_is_new),
 		cmocka_unit_test(lanes_that_break_go_on_behind_the_loop),

@@ -39,8 +39,8 @@ static void refresh(struct eu_exec *x, const struct eu_insn *i, const struct eu_
 		eu_set_reg32(x->t, EU_REG_CE0, x->t->mask);
 	} else if (at == EU_REG_TM0) {
 		/* Time is instructions, so that runs are repeatable. */
-		eu_set_reg32(x->t, EU_REG_TM0, (uint32_t)x->instructions);
-		eu_set_reg32(x->t, EU_REG_TM0 + 4, (uint32_t)(x->instructions >> 32));
+		eu_set_reg32(x->t, EU_REG_TM0, (uint32_t)x->now);
+		eu_set_reg32(x->t, EU_REG_TM0 + 4, (uint32_t)(x->now >> 32));
 	}
 }
 

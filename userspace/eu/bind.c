@@ -34,6 +34,21 @@ static enum eu_step wait(struct eu_exec *x, const struct eu_insn *i)
 	return EU_NEXT;
 }
 
+static enum eu_step needs_clock(struct eu_exec *x, const struct eu_insn *i)
+{
+	(void)x;
+	(void)i;
+	return EU_CLOCK;
+}
+
+static bool reads_clock(const struct eu_insn *i)
+{
+	for (unsigned int n = 0; n < i->sources; n++)
+		if (i->src[n].read_special && i->src[n].at[0] / 32 * 32 == EU_REG_TM0)
+			return true;
+	return false;
+}
+
 static const char *unknown(const struct eu_insn *i)
 {
 	switch (i->op) {
@@ -106,6 +121,8 @@ void eu_bind(struct eu_insn *i)
 		i->general = eu_math;
 	else if (i->op == EU_MADM)
 		i->general = eu_madm;
+	else if (reads_clock(i))
+		i->general = needs_clock;
 	else
 		i->general = eu_alu;
 	bring_near(i);

@@ -189,6 +189,7 @@ struct eu_insn;
 enum eu_step {
 	EU_NEXT, /* go on with the next instruction */
 	EU_JUMP, /* go on at the thread's ip */
+	EU_CLOCK, /* not executed: eu_alu() needs the time */
 	EU_YIELD, /* the thread waits or has ended */
 	EU_FAILED, /* x->error says why */
 };
@@ -265,6 +266,7 @@ struct eu_cache {
 	struct eu_code_page *pages[EU_CACHE_LISTS]; /* by hash */
 	struct eu_code_page newest; /* the ends of the order of fetches */
 	size_t most;
+	uint64_t clock; /* never less than that of a run before */
 	struct eu_cache_counters counters;
 };
 
@@ -345,6 +347,7 @@ struct eu_exec {
 	uint32_t slm_bytes;
 	bool plain; /* the current thread's floating-point mode is the usual one */
 	uint64_t lanes, messages, instructions, counted_instructions;
+	uint64_t now; /* the clock of the instruction that reads it */
 	struct eu_memory memory;
 	const struct eu_insn *insn; /* to blame for a fault; NULL while state is read */
 	struct eu_tlb_slot tlb[4][EU_TLB_SLOTS];
@@ -379,7 +382,6 @@ struct eu_run {
 	struct eu_exec *exec; /* one for each worker */
 	struct eu_group *group;
 	pthread_mutex_t lock; /* next, counters while workers run */
-	uint64_t time; /* of worker 0 before it exists */
 	uint64_t budget; /* of this call, what is left; under the lock with workers */
 };
 
@@ -394,6 +396,8 @@ const char *eu_op_name(unsigned int op);
 /* program.c */
 struct eu_insn *eu_program_insn(struct eu_exec *x, uint32_t ip);
 void eu_program_leave(struct eu_exec *x);
+/* The clock, after it is set to @least if it was less. */
+uint64_t eu_cache_clock(struct eu_cache *cache, uint64_t least);
 /* bind.c: which handlers an instruction has */
 void eu_bind(struct eu_insn *i);
 eu_handler eu_fast_handler_any(const struct eu_insn *i);

@@ -64,6 +64,16 @@ void eu_cache_destroy(struct eu_cache *cache)
 	free(cache);
 }
 
+uint64_t eu_cache_clock(struct eu_cache *cache, uint64_t least)
+{
+	pthread_mutex_lock(&cache->lock);
+	if (cache->clock < least)
+		cache->clock = least;
+	least = cache->clock;
+	pthread_mutex_unlock(&cache->lock);
+	return least;
+}
+
 void eu_cache_counters(struct eu_cache *cache, struct eu_cache_counters *counters)
 {
 	pthread_mutex_lock(&cache->lock);

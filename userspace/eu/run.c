@@ -181,6 +181,7 @@ void eu_run_counters(const struct eu_run *run, struct eu_counters *counters)
 int eu_run_allocate(struct eu_run *run)
 {
 	uint32_t threads = group_threads(&run->dispatch);
+	uint64_t now = eu_cache_clock(run->cache, 0);
 	unsigned int n;
 
 	if (run->group)
@@ -199,6 +200,7 @@ int eu_run_allocate(struct eu_run *run)
 		run->group[n].worker = n;
 		run->exec[n].run = run;
 		run->exec[n].memory = run->memory;
+		run->exec[n].instructions = run->exec[n].counted_instructions = now;
 		run->exec[n].slm = run->group[n].slm;
 		run->exec[n].slm_bytes = run->dispatch.slm_bytes;
 	}
@@ -357,6 +359,15 @@ static struct eu_insn *follow(struct eu_exec *x, const struct eu_insn *i, uint32
 	return next;
 }
 
+static inline struct eu_insn *following(struct eu_exec *x, struct eu_insn *i)
+{
+	struct eu_insn *next = __atomic_load_n(&i->next, __ATOMIC_ACQUIRE);
+
+	if (__builtin_expect(!next, 0))
+		next = follow(x, i, i->ip + i->size, &i->next);
+	return next;
+}
+
 /*
  * Executes the thread until it yields, fails or has used *budget. A handler that is not for the
  * thread's floating-point mode is replaced by the general one.
@@ -382,14 +393,18 @@ static enum eu_step run_thread(struct eu_exec *x, struct eu_thread *t, uint64_t 
 			eu_flow_wake(x, i);
 		step = __builtin_expect(x->plain, 1) ? i->run(x, i) : i->general(x, i);
 		if (__builtin_expect(step == EU_NEXT, 1)) {
-			next = __atomic_load_n(&i->next, __ATOMIC_ACQUIRE);
-			if (__builtin_expect(!next, 0))
-				next = follow(x, i, i->ip + i->size, &i->next);
+			next = following(x, i);
 		} else if (step == EU_JUMP) {
 			next = __atomic_load_n(&i->jump, __ATOMIC_ACQUIRE);
 			if (!next || next->ip != t->ip)
 				next = follow(x, i, t->ip, &i->jump);
 			step = EU_NEXT;
+		} else if (step == EU_CLOCK) {
+			x->now = x->instructions + *budget - left;
+			step = eu_alu(x, i);
+			if (step != EU_NEXT)
+				break;
+			next = following(x, i);
 		} else {
 			break;
 		}
@@ -555,6 +570,7 @@ static enum eu_status run_some(struct eu_run *run, uint64_t budget, struct eu_er
 		run->counters.lanes += x->lanes;
 		run->counters.messages += x->messages;
 		x->counted_instructions = x->instructions;
+		eu_cache_clock(run->cache, x->instructions);
 		x->lanes = x->messages = 0;
 		active |= run->group[n].active;
 		if (x->error.status && !run->status) {

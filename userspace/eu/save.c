@@ -43,7 +43,7 @@ size_t eu_run_save(const struct eu_run *run, void *buffer, size_t bytes)
 			       .slm_bytes = run->dispatch.slm_bytes,
 			       .next = run->next,
 			       .total = run->total,
-			       .time = run->exec ? run->exec[0].instructions : run->time,
+			       .time = run->exec ? run->exec[0].instructions : 0,
 			       .counters = run->counters };
 	uint8_t *out = buffer;
 	unsigned int n;
@@ -120,7 +120,8 @@ int eu_run_restore(struct eu_run *run, const void *buffer, size_t bytes)
 		return -EINVAL;
 	run->next = s.next;
 	run->counters = s.counters;
-	run->exec[0].instructions = run->exec[0].counted_instructions = s.time;
+	if (run->exec[0].instructions < s.time)
+		run->exec[0].instructions = run->exec[0].counted_instructions = s.time;
 	for (; s.groups; s.groups--) {
 		struct saved_group sg;
 		struct eu_group *g;
