@@ -219,6 +219,75 @@ static void slice_ends_when_it_has_moved_much(void **state)
 	expect_no_violation();
 }
 
+/* A user of the virtual machine can let a blit write any number of rows, here all to one page. */
+static void fill_rows(unsigned int n, u32 pitch, u32 pixels, u32 rows, u32 color)
+{
+	EMIT(n, XY_COLOR_BLT, 3u << 24 | 0xf0u << 16 | pitch, 0, rows << 16 | pixels, (u32)DATA_VA,
+	     (u32)(DATA_VA >> 32), color);
+}
+
+static void slice_ends_within_a_blit(void **state)
+{
+	const struct emu_engine *engine = &emu->engines[GHYVI_BCS];
+
+	enable_engine(GHYVI_BLITTER_BASE);
+	make_context(0, GHYVI_BLITTER_BASE);
+	fill_rows(0, 0, 1024, 0x7fff, 7);
+	EMIT(0, STORE_GGTT, GGTT_DATA, 0, 0x1234);
+	submit_to(GHYVI_BLITTER_BASE, descriptor(0), 0);
+	emu_run_engines(emu);
+	assert_in_range(engine->softgpu_job.rows, 1, SOFTGPU_SLICE_BYTES / GHYVI_PAGE_BYTES);
+	/* Meanwhile no other context gets the engine. */
+	make_context(1, GHYVI_BLITTER_BASE);
+	submit_to(GHYVI_BLITTER_BASE, descriptor(1), 0);
+	emu_run_engines(emu);
+	assert_int_equal(engine->image.lrca, CONTEXT);
+	assert_int_equal(*word(GGTT_DATA), 0);
+	run_all();
+	assert_int_equal(*word(GGTT_DATA), 0x1234);
+	assert_int_equal(engine->commands, 3); /* and a NOOP */
+	expect_no_violation();
+}
+
+static void blit_of_several_slices_writes_each_row(void **state)
+{
+	unsigned int i;
+
+	enable_engine(GHYVI_BLITTER_BASE);
+	make_context(0, GHYVI_BLITTER_BASE);
+	fill_rows(0, 4, 1, 1024, 0xabcd);
+	submit_to(GHYVI_BLITTER_BASE, descriptor(0), 0);
+	emu_run_engines(emu);
+	assert_int_equal(*word(DATA + 4 * 1023), 0);
+	run_all();
+	for (i = 0; i < 1024; i++)
+		assert_int_equal(*word(DATA + 4 * i), 0xabcd);
+}
+
+/* What is left of it is left out, and nothing of the next one. */
+static void blit_of_several_slices_ends_with_a_reset(void **state)
+{
+	unsigned int i;
+
+	enable_engine(GHYVI_BLITTER_BASE);
+	make_context(0, GHYVI_BLITTER_BASE);
+	fill_rows(0, 0, 1024, 0x7fff, 7);
+	submit_to(GHYVI_BLITTER_BASE, descriptor(0), 0);
+	emu_run_engines(emu);
+	wr(GHYVI_BLITTER_BASE + RING_MI_MODE, MI_MODE_STOP << 16 | MI_MODE_STOP);
+	wr(GHYVI_BLITTER_BASE + RING_RESET_CTL, RESET_CTL_REQUEST << 16 | RESET_CTL_REQUEST);
+	wr(GEN6_GDRST, GEN6_GRDOM_BLT);
+	wr(GHYVI_BLITTER_BASE + RING_RESET_CTL, RESET_CTL_REQUEST << 16);
+	enable_engine(GHYVI_BLITTER_BASE);
+	make_context(1, GHYVI_BLITTER_BASE);
+	fill_rows(1, 4, 1, 100, 0xabcd);
+	submit_to(GHYVI_BLITTER_BASE, descriptor(1), 0);
+	run_all();
+	for (i = 0; i < 100; i++)
+		assert_int_equal(*word(DATA + 4 * i), 0xabcd);
+	expect_no_violation();
+}
+
 static void early_submission_is_dropped_and_reported(void **state)
 {
 	start_waiting();
@@ -272,6 +341,9 @@ int main(void)
 		TEST(waiter_is_preempted_in_its_batch_and_resumes),
 		TEST(batch_without_arbitration_point_is_not_preempted),
 		TEST(slice_ends_when_it_has_moved_much),
+		TEST(slice_ends_within_a_blit),
+		TEST(blit_of_several_slices_writes_each_row),
+		TEST(blit_of_several_slices_ends_with_a_reset),
 		TEST(early_submission_is_dropped_and_reported),
 		TEST(reset_of_a_running_engine_is_reported),
 		TEST(event_without_preset_pointer_is_reported),

@@ -9,6 +9,7 @@
 #include "emu.h"
 
 #define SLICE_COMMANDS 256
+#define BLIT_SLICE_BYTES (16 * SOFTGPU_SLICE_BYTES)
 #define SEMAPHORE_POLL_NS (20 * 1000)
 #define SEMAPHORE_SPIN_NS (200 * 1000) /* drivers take the time of short waits */
 #define RESTORE_COMMANDS_MAX 4096
@@ -24,17 +25,22 @@ u32 softgpu_register_peek(const struct softgpu_engine *cs, u32 offset)
 	return emu_reg_read(engine->emu, offset, EMU_CS);
 }
 
-/* A blit is not preemptible: the slice ends after it. */
+/* Within a band of a blit: the slice ends behind it. */
 int softgpu_yield(struct softgpu_engine *cs)
 {
-	cs->bytes_left = SOFTGPU_SLICE_BYTES;
-	emu_engine_from(cs)->moved_much = true;
+	cs->bytes_left = 0;
 	return SOFTGPU_OK;
 }
 
+/*
+ * Between two bands of a blit, which goes on in the next slice. That one is larger, because it begins
+ * with what was prepared in this one already: page walks, and rows of the pattern.
+ */
 int softgpu_checkpoint(struct softgpu_engine *cs)
 {
-	return softgpu_yield(cs);
+	cs->bytes_left = BLIT_SLICE_BYTES;
+	emu_engine_from(cs)->moved_much = true;
+	return SOFTGPU_PREEMPTED;
 }
 
 int softgpu_error(struct softgpu_engine *cs, const char *format, ...)
@@ -161,6 +167,12 @@ static int step(struct emu_engine *engine)
 	if (status)
 		return status;
 	status = emu_command(engine);
+	if (status == SOFTGPU_PREEMPTED) {
+		/* It is no arbitration point, so nothing but a reset comes between. */
+		softgpu_stream_rewind(&engine->cs);
+		return SOFTGPU_OK;
+	}
+	engine->softgpu_job.rows = 0; /* the command may have been changed meanwhile */
 	engine->commands += status != SOFTGPU_AGAIN; /* a poll of a semaphore is none */
 	return status;
 }
@@ -278,6 +290,7 @@ void emu_run_restore_batch(struct emu_engine *engine, u64 address, u64 end)
 	for (commands = 0; commands < RESTORE_COMMANDS_MAX && cs->level && !status; commands++)
 		status = step(engine);
 	engine->arbitration_point = false;
+	engine->softgpu_job.rows = 0;
 	cs->level = 0;
 	softgpu_stream_drop_window(cs);
 	if ((status && status != SOFTGPU_DONE) || emu_compute_runs(engine))

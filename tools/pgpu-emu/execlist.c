@@ -367,6 +367,7 @@ void emu_execlist_reset(struct emu_engine *engine)
 	engine->idle_since_ns = 0;
 	engine->image.descriptor = 0;
 	emu_late_writes_drain(engine); /* they have left the engine */
+	engine->softgpu_job.rows = 0;
 	engine->predicated = false;
 	engine->cs.level = 0;
 	engine->cs.ring_head = 0;
