@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -19,6 +21,7 @@
 
 /* A client that has begun a message, or is to take one, has so long: others wait meanwhile. */
 #define MESSAGE_SECONDS 10
+#define NOT_YET ".new" /* is added to a socket's name until it listens */
 
 /* ---- messages ---- */
 
@@ -184,25 +187,32 @@ static const struct emu_transport_ops vfio_user_ops = {
 	.handle = vfio_user_handle,
 };
 
-/* A socket of a server that has ended is replaced; that of one that runs is in use. */
+/*
+ * A socket of a server that has ended is replaced; that of one that runs is in use, as is any other
+ * file. The name appears when clients can connect.
+ */
 static int listen_at(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int err = 0;
+	struct stat status;
+	int err = 0, listener;
 
+	if (strlen(path) + sizeof(NOT_YET) > sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (listener < 0)
 		return -errno;
-	if (strlen(path) >= sizeof(address.sun_path))
-		err = -ENAMETOOLONG;
-	else
-		strcpy(address.sun_path, path);
-	if (!err && !connect(listener, (struct sockaddr *)&address, sizeof(address)))
+	strcpy(address.sun_path, path);
+	if (!lstat(path, &status) &&
+	    (!S_ISSOCK(status.st_mode) ||
+	     !connect(listener, (struct sockaddr *)&address, sizeof(address)) ||
+	     errno != ECONNREFUSED))
 		err = -EADDRINUSE;
-	if (!err && errno == ECONNREFUSED)
-		unlink(path);
-	if (!err &&
-	    (bind(listener, (struct sockaddr *)&address, sizeof(address)) || listen(listener, 1)))
+	strcat(address.sun_path, NOT_YET);
+	if (!err)
+		unlink(address.sun_path); /* of a server that was killed */
+	if (!err && (bind(listener, (struct sockaddr *)&address, sizeof(address)) ||
+		     listen(listener, 1) || rename(address.sun_path, path)))
 		err = -errno;
 	if (!err)
 		return listener;
