@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Preloaded to ghyvi-eud: a device with one vGPU, which has no dispatch. Instead of asking for one, the
- * process of the vGPU maps 1 GiB if HOSTILE_MAP is set: "FLAGS FILE", with a FILE of 1 for the device.
+ * Preloaded to ghyvi-eud: a device with one vGPU, which has no dispatch. Instead of asking for one,
+ * the process of the vGPU maps 1 GiB if HOSTILE_MAP is set: "FLAGS FILE", with a FILE of 1 for the
+ * device.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>

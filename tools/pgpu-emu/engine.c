@@ -33,8 +33,8 @@ int softgpu_yield(struct softgpu_engine *cs)
 }
 
 /*
- * Between two bands of a blit, which goes on in the next slice. That one is larger, because it begins
- * with what was prepared in this one already: page walks, and rows of the pattern.
+ * Between two bands of a blit, which goes on in the next slice. That one is larger, because it
+ * begins with what was prepared in this one already: page walks, and rows of the pattern.
  */
 int softgpu_checkpoint(struct softgpu_engine *cs)
 {

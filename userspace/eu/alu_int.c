@@ -85,7 +85,7 @@ static int64_t extract(const struct eu_insn *i, int64_t a, int64_t b, int64_t c)
 	return (int32_t)(v << (32 - width)) >> (32 - width);
 }
 
-/* bfi2: @insert goes where the first bit of @mask is, as bfi1 makes masks of a width and an offset. */
+/* bfi2: @insert goes where the first bit of @mask is; bfi1 makes masks of a width and an offset. */
 static int64_t inserted(uint32_t mask, uint32_t insert, uint32_t base)
 {
 	if (!mask)

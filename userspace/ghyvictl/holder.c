@@ -82,8 +82,8 @@ static bool has_open(const char *pid, const struct files *files)
 }
 
 /*
- * The process that the kernel names, if it is the one that has the number here. Only if it has given
- * the vGPU to another one, all are looked at: any user can open a file with such a name.
+ * The process that the kernel names, if it is the one that has the number here. Only if it has
+ * given the vGPU to another one, all are looked at: any user can open a file with such a name.
  */
 static long find_process(const struct ghyvi_vgpu *vgpu, const struct files *files)
 {
