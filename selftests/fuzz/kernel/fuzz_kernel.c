@@ -6,7 +6,8 @@
  * An input is a life of the vGPU: the class of attacks whose start it has, then moves. A move is a
  * trial of that class, as the hostile guest makes it, or a call of the VMM: an ioctl, an access to
  * any region, a mapping, a screen, a migration to itself with a changed stream, a setting of the
- * administrator. All choices of the attacks are taken from the input.
+ * administrator. All choices of the attacks are taken from the input. Some lives have the
+ * self-check: those in which all stores to tables trap.
  *
  * GHYVI_FUZZ_VGPU is the vGPU's UUID, GHYVI_FUZZ_GROUP the file of its VFIO group.
  */
@@ -35,7 +36,7 @@
 #define BUFFER_BYTES 4096u
 #define WINDOW_BYTES (4u << 20) /* of the GGTT: enough for each attack */
 #define BATCH_LIMIT_US 3000u /* semaphores and jumps may never end */
-#define SLOWNESS 50u /* of a debug kernel that records what it executes */
+#define SLOWNESS 15u /* of a debug kernel that records what it executes */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -55,12 +56,16 @@ static void any_commands(struct random *random)
 
 static const struct attack attack_any_commands = { .begin = fixture_setup, .trial = any_commands };
 
-/* Those with many tables, or with a second thread, are left to test-hostile: they take long. */
+/*
+ * Those with many tables, or with a second thread, are left to test-hostile: they take long. In the
+ * first CHECKED classes nothing but the guest's CPU stores to tables.
+ */
+#define CHECKED 7u
 static const struct attack *const attacks[] = {
-	&attack_commands,     &attack_user,	    &attack_registers,	 &attack_port,
-	&attack_image,	      &attack_ring,	    &attack_foreign,	 &attack_aliasing,
-	&attack_unmap,	      &attack_to_absent,    &attack_split_entry, &attack_schedule,
-	&attack_any_commands, &attack_any_commands,
+	&attack_commands,  &attack_user,	&attack_any_commands, &attack_port,
+	&attack_to_absent, &attack_split_entry, &attack_schedule,     &attack_registers,
+	&attack_image,	   &attack_ring,	&attack_foreign,      &attack_aliasing,
+	&attack_unmap,
 };
 
 static jmp_buf end;
@@ -263,7 +268,8 @@ static void administrate(void)
 	const char *path = attributes.gl_pathv[take(2) % attributes.gl_pathc];
 	const char *value = setting_of(path);
 
-	if (strstr(path, "/remove") || strstr(path, "/power/") || strstr(path, "/driver"))
+	if (strstr(path, "/remove") || strstr(path, "/power/") || strstr(path, "/driver") ||
+	    strstr(path, "/self_check"))
 		return;
 	fd = open(path, below(2) ? O_RDONLY : O_WRONLY);
 	if (fd < 0)
@@ -334,24 +340,39 @@ static void change_memory(void)
 
 static void open_again(void)
 {
-	close(device_fd);
+	machine_close();
 	machine_open();
 	machine_power_on();
 }
 
 static void (*const vmm_moves[])(void) = {
-	access_region, map_region,   ask,	    set_irqs,	  wander,
-	access_region, administrate, change_memory, administrate, migrate_to_itself,
-	access_region, open_again,   show,
+	map_region, /* stores to the GGTT through it do not trap */
+	access_region, ask,	     set_irqs,		wander,	       access_region, administrate,
+	change_memory, administrate, migrate_to_itself, access_region, open_again,    show,
 };
 
 /* ---- the life of a vGPU ---- */
 
+static void set_check(bool on)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/bus/mdev/devices/%s/policy/self_check",
+		 getenv("GHYVI_FUZZ_VGPU"));
+	fd = open(path, O_WRONLY);
+	(void)!write(fd, on ? "1" : "0", 1);
+	close(fd);
+}
+
 static void live(struct random *random)
 {
-	const struct attack *attack = attacks[below(COUNT(attacks))];
+	unsigned int class = below(COUNT(attacks));
+	const struct attack *attack = attacks[class];
+	bool checked = class < CHECKED && !below(2);
 
 	machine_power_on();
+	set_check(checked);
 	if (machine_read(PVINFO) != PVINFO_MAGIC_LOW) {
 		open_again();
 		return;
@@ -361,11 +382,13 @@ static void live(struct random *random)
 	for (unsigned int i = 0; i < MOVES_MAX && choices_left(); i++) {
 		uint32_t move = below(3 * COUNT(vmm_moves));
 
-		if (move < COUNT(vmm_moves))
+		if (move < COUNT(vmm_moves) && !(checked && !move))
 			vmm_moves[move]();
 		else
 			attack->trial(random);
 	}
+	/* The reset at the start of the next life forgets all tables. */
+	machine_traps = false;
 	env_end();
 }
 
@@ -389,11 +412,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	choices_begin(data, bytes);
 	/* Whatever the last life has left: its state, its memory. */
 	go_to(VFIO_DEVICE_STATE_RUNNING);
+	machine_traps = true;
 	machine_ram(true);
 	machine_hide(false, false);
-	if (!setjmp(end))
+	if (!setjmp(end)) {
 		live(&random);
-	else
+	} else {
+		set_check(false);
+		machine_traps = false;
 		memory_reset();
+	}
 	return 0;
 }

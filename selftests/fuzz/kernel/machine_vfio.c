@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The machine of the attacks (selftests/guest/hostile) on the VFIO device of a vGPU: a KVM VM with
- * memory and no vCPU. Stores to the GGTT and to registers are accesses to the region of BAR 0,
- * as QEMU makes them for an instruction that it emulates. Stores to memory do not trap.
+ * memory and a vCPU, which makes the stores to memory that may have tables. Stores to the GGTT and
+ * to registers are accesses to the region of BAR 0, as QEMU makes them for an instruction that it
+ * emulates. As in QEMU, the VM has the mapping of the GGTT: pages that KVM does not know cannot be
+ * protected, and each submission tries it again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +19,7 @@
 
 #include "guest_env.h"
 #include "machine_vfio.h"
+#include "vcpu.h"
 
 #define RAM_GPA 0x1000000ull
 #define HIDDEN_GPA 0xa0000ull
@@ -25,9 +28,13 @@
 
 struct machine machine;
 int device_fd;
+bool machine_traps = true;
 
 static int container_fd, vm_fd;
 static uint8_t *hidden;
+static void *table; /* BAR 0's */
+
+enum { RAM_SLOT, HIDDEN_SLOT, VCPU_SLOT, TABLE_SLOT };
 
 static void need(bool ok, const char *what)
 {
@@ -104,6 +111,11 @@ uint64_t region_offset(unsigned int index)
 	return info[index].offset;
 }
 
+static void show_table(bool present)
+{
+	slot(TABLE_SLOT, BAR0_GPA + GGTT_TABLE_OFFSET, table, present ? GGTT_TABLE_BYTES : 0);
+}
+
 static int group_fd;
 static const char *vgpu_uuid;
 
@@ -111,6 +123,17 @@ void machine_open(void)
 {
 	device_fd = ioctl(group_fd, VFIO_GROUP_GET_DEVICE_FD, vgpu_uuid);
 	need(device_fd >= 0, "the vGPU");
+	table = mmap(NULL, GGTT_TABLE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, device_fd,
+		     region_offset(VFIO_PCI_BAR0_REGION_INDEX) + GGTT_TABLE_OFFSET);
+	need(table != MAP_FAILED, "the GGTT");
+	show_table(true);
+}
+
+void machine_close(void)
+{
+	show_table(false);
+	munmap(table, GGTT_TABLE_BYTES);
+	close(device_fd);
 }
 
 /* As firmware: BAR 0 has an address, and memory decoding is on. */
@@ -132,6 +155,7 @@ void machine_begin(const char *uuid, const char *group)
 	};
 	int kvm = open("/dev/kvm", O_RDWR);
 	unsigned int i;
+	void *low;
 
 	vgpu_uuid = uuid;
 	vm_fd = ioctl(kvm, KVM_CREATE_VM, 0);
@@ -146,12 +170,15 @@ void machine_begin(const char *uuid, const char *group)
 	machine.ggtt = anonymous(GGTT_TABLE_BYTES);
 	machine.bar0 = BAR0_GPA;
 	hidden = anonymous(HIDDEN_BYTES);
+	low = anonymous(VCPU_BYTES);
 	for (i = 0; i < MACHINE_PAGES; i++)
 		machine.gpa[i] = RAM_GPA + (uint64_t)i * PAGE_BYTES;
-	slot(0, RAM_GPA, machine.memory, (uint64_t)MACHINE_PAGES * PAGE_BYTES);
+	slot(RAM_SLOT, RAM_GPA, machine.memory, (uint64_t)MACHINE_PAGES * PAGE_BYTES);
 	machine_ram(true);
-	machine_hide(false, false);
+	slot(VCPU_SLOT, VCPU_GPA, low, VCPU_BYTES);
+	need(vcpu_begin(kvm, vm_fd, low), "a vCPU");
 	machine_open();
+	machine_hide(false, false);
 	need(!ioctl(device_fd, VFIO_DEVICE_RESET), "a reset");
 }
 
@@ -168,10 +195,25 @@ void machine_write(uint32_t offset, uint64_t value, unsigned int bytes)
 	(void)!pwrite(device_fd, &value, bytes, region_offset(VFIO_PCI_BAR0_REGION_INDEX) + offset);
 }
 
+/* The vCPU's, if it can. */
+static bool store_traps(volatile void *to, uint64_t value, unsigned int bytes)
+{
+	uintptr_t offset = (uintptr_t)to - (uintptr_t)machine.memory;
+	uintptr_t hidden_offset = (uintptr_t)to - (uintptr_t)hidden;
+
+	if (!machine_traps)
+		return false;
+	if (offset < (size_t)MACHINE_PAGES * PAGE_BYTES)
+		return vcpu_store(RAM_GPA + offset, value, bytes);
+	return hidden_offset < HIDDEN_BYTES && vcpu_store(HIDDEN_GPA + hidden_offset, value, bytes);
+}
+
 void machine_store(volatile void *to, uint64_t value, unsigned int bytes)
 {
 	uintptr_t offset = (uintptr_t)to - (uintptr_t)machine.ggtt;
 
+	if (store_traps(to, value, bytes))
+		return;
 	if (offset < GGTT_TABLE_BYTES)
 		machine_write(GGTT_TABLE_OFFSET + (uint32_t)offset, value, bytes);
 	if (bytes == 8)
@@ -187,10 +229,12 @@ void machine_relax(void)
 
 void machine_hide(bool hide, bool bar)
 {
-	slot(1, HIDDEN_GPA, hidden, hide ? 0 : HIDDEN_BYTES);
+	slot(HIDDEN_SLOT, HIDDEN_GPA, hidden, hide ? 0 : HIDDEN_BYTES);
 	machine_dma(HIDDEN_GPA, HIDDEN_BYTES, hide ? NULL : hidden);
-	if (bar)
-		config_write(PCI_COMMAND, hide ? 0 : PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 2);
+	if (hide && !bar)
+		return;
+	show_table(!hide);
+	config_write(PCI_COMMAND, hide ? 0 : PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 2);
 }
 
 volatile uint32_t *machine_hidden_page(uint64_t *gpa)

@@ -9,10 +9,12 @@
 #define REGIONS_MAX 16u
 
 extern int device_fd; /* of the vGPU */
+extern bool machine_traps; /* stores to memory are the vCPU's: slow, but trapped */
 
 /* Makes a VM with the vGPU @uuid, whose VFIO group is the file @group; exits if that fails. */
 void machine_begin(const char *uuid, const char *group);
-/* Opens the vGPU again, after device_fd was closed. */
+/* Closes and opens the vGPU. */
+void machine_close(void);
 void machine_open(void);
 /* Resets the vGPU and gives BAR 0 its address. */
 void machine_power_on(void);

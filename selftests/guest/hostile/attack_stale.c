@@ -12,7 +12,9 @@
 #define GONE_BIT (1ull << 38) /* an address bit of an entry, far beyond the guest's memory */
 #define HEARTBEAT_PAGE 3u
 #define HEARTBEAT (FIXTURE_DATA + HEARTBEAT_PAGE * PAGE_BYTES)
+#ifndef LOOP_LIMIT_NS
 #define LOOP_LIMIT_NS 2000000000u
+#endif
 #define LOOP_LOOK_NS 300000u
 #define HIDDEN_US_MAX 200
 

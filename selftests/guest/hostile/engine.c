@@ -4,7 +4,9 @@
 
 #include "guest_env.h"
 
+#ifndef READY_LIMIT_NS
 #define READY_LIMIT_NS 500000000u /* this is a nested emulator under load */
+#endif
 
 /* Interval of reads of the error register, which trap. Reads of the status page do not. */
 #define ERROR_POLL_NS 300000u
