@@ -5,9 +5,9 @@
  *
  * An input is a life of the vGPU: the class of attacks whose start it has, then moves. A move is a
  * trial of that class, as the hostile guest makes it, or a call of the VMM: an ioctl, an access to
- * any region, a mapping, a screen, a migration to itself with a changed stream, a setting of the
- * administrator. All choices of the attacks are taken from the input. Some lives have the
- * self-check: those in which all stores to tables trap.
+ * any region, a mapping, a screen, a migration to itself with a changed stream, also in the middle
+ * of a workload, a setting of the administrator. All choices of the attacks are taken from the
+ * input. Some lives have the self-check: those in which all stores to tables trap.
  *
  * GHYVI_FUZZ_VGPU is the vGPU's UUID, GHYVI_FUZZ_GROUP the file of its VFIO group.
  */
@@ -29,13 +29,14 @@
 #include "commands.h"
 #include "counters.h"
 #include "machine_vfio.h"
+#include "work.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define MOVES_MAX 24u
 #define STREAM_BYTES (64u << 20)
 #define BUFFER_BYTES 4096u
+#define MODES_MORE 10u
 #define WINDOW_BYTES (4u << 20) /* of the GGTT: enough for each attack */
-#define BATCH_LIMIT_US 3000u /* semaphores and jumps may never end */
 #define SLOWNESS 15u /* of a debug kernel that records what it executes */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -56,16 +57,24 @@ static void any_commands(struct random *random)
 
 static const struct attack attack_any_commands = { .begin = fixture_setup, .trial = any_commands };
 
+static void any_dispatch(struct random *random)
+{
+	(void)random;
+	work_dispatch();
+}
+
+static const struct attack attack_dispatch = { .begin = fixture_setup, .trial = any_dispatch };
+
 /*
  * Those with many tables, or with a second thread, are left to test-hostile: they take long. In the
  * first CHECKED classes nothing but the guest's CPU stores to tables.
  */
-#define CHECKED 7u
+#define CHECKED 9u
 static const struct attack *const attacks[] = {
-	&attack_commands,  &attack_user,	&attack_any_commands, &attack_port,
-	&attack_to_absent, &attack_split_entry, &attack_schedule,     &attack_registers,
-	&attack_image,	   &attack_ring,	&attack_foreign,      &attack_aliasing,
-	&attack_unmap,
+	&attack_commands,    &attack_user,     &attack_port,	     &attack_to_absent,
+	&attack_split_entry, &attack_schedule, &attack_any_commands, &attack_any_commands,
+	&attack_dispatch,    &attack_dispatch, &attack_registers,    &attack_image,
+	&attack_ring,	     &attack_foreign,  &attack_aliasing,     &attack_unmap,
 };
 
 static jmp_buf end;
@@ -212,8 +221,12 @@ static void migrate_to_itself(void)
 		bytes += part;
 	close(fd);
 	go_to(VFIO_DEVICE_STATE_STOP);
-	for (unsigned int n = bytes ? below(4) : 0; n; n--)
-		stream[(below(4) ? take(2) : take(4)) % bytes] = take(1);
+	/* Near the end is what engines have. */
+	for (unsigned int n = bytes ? below(4) : 0; n; n--) {
+		size_t at = (below(4) ? take(2) : take(4)) % bytes;
+
+		stream[below(2) ? at : bytes - 1 - at] = take(1);
+	}
 	if (bytes && !below(4))
 		bytes = take(4) % bytes;
 	fd = go_to(VFIO_DEVICE_STATE_RESUMING);
@@ -225,6 +238,14 @@ static void migrate_to_itself(void)
 	close(fd);
 	go_to(VFIO_DEVICE_STATE_STOP);
 	go_to(VFIO_DEVICE_STATE_RUNNING);
+}
+
+static void migrate_at_work(void)
+{
+	struct context *context = work_begin();
+
+	migrate_to_itself();
+	work_end(context);
 }
 
 /* What an attribute takes, mostly: the words of the first whose name is in @path. */
@@ -264,6 +285,11 @@ static void administrate(void)
 			 getenv("GHYVI_FUZZ_VGPU"));
 		if (glob(pattern, GLOB_BRACE, NULL, &attributes))
 			return;
+		snprintf(pattern, sizeof(pattern), "/sys/bus/mdev/devices/%s/{policy,audit}/mode",
+			 getenv("GHYVI_FUZZ_VGPU"));
+		/* They change the most. */
+		for (unsigned int i = 0; i < MODES_MORE; i++)
+			glob(pattern, GLOB_BRACE | GLOB_APPEND, NULL, &attributes);
 	}
 	const char *path = attributes.gl_pathv[take(2) % attributes.gl_pathc];
 	const char *value = setting_of(path);
@@ -345,10 +371,13 @@ static void open_again(void)
 	machine_power_on();
 }
 
+/* Those of the first UNCHECKED that change tables do so without a trap, or make data tables. */
+#define UNCHECKED 2u
 static void (*const vmm_moves[])(void) = {
-	map_region, /* stores to the GGTT through it do not trap */
-	access_region, ask,	     set_irqs,		wander,	       access_region, administrate,
-	change_memory, administrate, migrate_to_itself, access_region, open_again,    show,
+	map_region,	   work_declare,  ask,		 set_irqs,	wander,
+	access_region,	   administrate,  change_memory, administrate,	migrate_at_work,
+	migrate_to_itself, access_region, open_again,	 access_region, show,
+	access_region,
 };
 
 /* ---- the life of a vGPU ---- */
@@ -382,7 +411,7 @@ static void live(struct random *random)
 	for (unsigned int i = 0; i < MOVES_MAX && choices_left(); i++) {
 		uint32_t move = below(3 * COUNT(vmm_moves));
 
-		if (move < COUNT(vmm_moves) && !(checked && !move))
+		if (move < COUNT(vmm_moves) && !(checked && move < UNCHECKED))
 			vmm_moves[move]();
 		else
 			attack->trial(random);
