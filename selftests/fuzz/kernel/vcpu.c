@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A vCPU in long mode, which sees guest-physical addresses below 1 GiB, and its two instructions. */
+/* A vCPU in long mode, which sees guest-physical addresses below 1 GiB; its two instructions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kvm.h>
