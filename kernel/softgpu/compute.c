@@ -132,7 +132,7 @@ static void give_up(struct softgpu_worker *worker)
 	kvfree(group);
 }
 
-/* Translate the page that the worker needs. */
+/* Translate the page that the worker needs, and those behind it, which it may need next. */
 static int serve_fault(struct softgpu_engine *engine, struct softgpu_worker *worker)
 {
 	struct softgpu_worker_fault fault;
@@ -141,18 +141,17 @@ static int serve_fault(struct softgpu_engine *engine, struct softgpu_worker *wor
 	spin_lock(&worker->lock);
 	fault = worker->fault;
 	spin_unlock(&worker->lock);
-	err = softgpu_map(engine, SOFTGPU_PPGTT, fault.address, fault.write, &fault.pointer);
-	fault.drops = !err && !fault.pointer;
+	err = softgpu_map(engine, SOFTGPU_PPGTT, fault.address, fault.write, &fault.pointers[0]);
+	fault.drops = !err && !fault.pointers[0];
 	if (fault.drops) /* loads still read the page */
-		err = softgpu_map(engine, SOFTGPU_PPGTT, fault.address, false, &fault.pointer);
+		err = softgpu_map(engine, SOFTGPU_PPGTT, fault.address, false, &fault.pointers[0]);
 	fault.err = err ? -EFAULT : 0;
 	fault.count = 1;
-	fault.zeros = !err && softgpu_is_zeros(fault.pointer);
+	fault.zeros = !err && softgpu_is_zeros(fault.pointers[0]);
 	fault.generation = engine->client_generation;
 	if (!err && !fault.drops && !fault.zeros)
-		fault.count = softgpu_contiguous(engine, fault.address, fault.pointer,
-						 fault.pages * GHYVI_PAGE_BYTES, fault.write) /
-			      GHYVI_PAGE_BYTES;
+		fault.count = softgpu_pages_behind(engine, fault.address, fault.pointers,
+						   fault.pages, fault.write);
 	spin_lock(&worker->lock);
 	if (worker->faulting && worker->fault.address == fault.address &&
 	    worker->fault.write == fault.write) {

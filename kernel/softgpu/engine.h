@@ -553,6 +553,14 @@ static inline int softgpu_map(struct softgpu_engine *engine, enum softgpu_space 
 u32 softgpu_contiguous(struct softgpu_engine *engine, u64 address, const u8 *pointer, u32 bytes,
 		       bool write);
 
+/*
+ * Translate up to @pages pages from PPGTT address @address on, for @write. softgpu_map() has just
+ * translated the first one; @pointers[1] and so on are set as far as pages have data, may be
+ * accessed so, and are in the same region. Returns how many are translated, with the first.
+ */
+unsigned int softgpu_pages_behind(struct softgpu_engine *engine, u64 address, u8 **pointers,
+				  unsigned int pages, bool write);
+
 /* What access.c does with memory. tools/pgpu-emu holds stores back. */
 #ifdef SOFTGPU_EMULATOR
 u32 softgpu_load32(struct softgpu_engine *engine, const u8 *memory);

@@ -58,7 +58,7 @@ static struct page *eu_sink(struct eu_file *eu, const struct softgpu_worker_faul
 	if (fault->zeros)
 		clear_page(copy);
 	else
-		copy_page(copy, fault->pointer);
+		copy_page(copy, fault->pointers[0]);
 	eu->sinks[index].address = fault->address;
 	eu->sinks[index].used = true;
 	return eu->sinks[index].page;
@@ -74,29 +74,30 @@ static vm_fault_t eu_insert(struct eu_file *eu, struct vm_fault *vmf,
 	unsigned long pfn;
 	unsigned int i;
 
-	if (fault->drops)
-		pfn = page_to_pfn(eu_sink(eu, fault));
-	else if (fault->zeros)
-		pfn = page_to_pfn(ZERO_PAGE(0));
-	else
-		pfn = PHYS_PFN(virt_to_phys(fault->pointer));
-	for (i = 0; i < fault->count && result == VM_FAULT_NOPAGE; i++)
-		result = vmf_insert_pfn_prot(vmf->vma, vmf->address + i * PAGE_SIZE, pfn + i, prot);
+	for (i = 0; i < fault->count && result == VM_FAULT_NOPAGE; i++) {
+		if (fault->drops)
+			pfn = page_to_pfn(eu_sink(eu, fault));
+		else if (fault->zeros)
+			pfn = page_to_pfn(ZERO_PAGE(0));
+		else
+			pfn = PHYS_PFN(virt_to_phys(fault->pointers[i]));
+		result = vmf_insert_pfn_prot(vmf->vma, vmf->address + i * PAGE_SIZE, pfn, prot);
+	}
 	return result;
 }
 
 /*
- * @pages: how many may be mapped. @again: the page at the fault is mapped for loads, and is to be
- * replaced at once: an instruction that loads and stores would fault for ever if each of its
- * accesses took away what the other one needs.
+ * Pages that are mapped for loads are replaced at once: an instruction that loads and stores would
+ * fault for ever if each of its accesses took away what the other one needs.
  */
-static vm_fault_t eu_map(struct vm_fault *vmf, bool write, unsigned int pages, bool again)
+static vm_fault_t eu_map(struct vm_fault *vmf, bool write)
 {
 	struct eu_file *eu = vmf->vma->vm_file->private_data;
+	unsigned long left = (vmf->vma->vm_end - vmf->address) >> PAGE_SHIFT;
 	struct softgpu_worker_fault fault = {
 		.address = (u64)vmf->pgoff << PAGE_SHIFT,
 		.write = write,
-		.pages = pages,
+		.pages = min_t(unsigned long, left, SOFTGPU_FAULT_PAGES),
 	};
 	vm_fault_t result;
 
@@ -110,8 +111,9 @@ static vm_fault_t eu_map(struct vm_fault *vmf, bool write, unsigned int pages, b
 	default:
 		return VM_FAULT_SIGBUS;
 	}
-	if (again)
-		unmap_mapping_range(&eu->mapping, (loff_t)fault.address, PAGE_SIZE, 1);
+	if (write)
+		unmap_mapping_range(&eu->mapping, (loff_t)fault.address,
+				    (loff_t)fault.count * PAGE_SIZE, 1);
 	result = eu_insert(eu, vmf, &fault);
 	mutex_unlock(&eu->base->insert);
 	return result;
@@ -119,16 +121,13 @@ static vm_fault_t eu_map(struct vm_fault *vmf, bool write, unsigned int pages, b
 
 static vm_fault_t eu_fault(struct vm_fault *vmf)
 {
-	unsigned long left = (vmf->vma->vm_end - vmf->address) >> PAGE_SHIFT;
-
-	return eu_map(vmf, vmf->flags & FAULT_FLAG_WRITE,
-		      min_t(unsigned long, left, SOFTGPU_FAULT_PAGES), false);
+	return eu_map(vmf, vmf->flags & FAULT_FLAG_WRITE);
 }
 
 /* A store to a page that is mapped for loads. */
 static vm_fault_t eu_mkwrite(struct vm_fault *vmf)
 {
-	return eu_map(vmf, true, 1, true);
+	return eu_map(vmf, true);
 }
 
 static const struct vm_operations_struct eu_vm_ops = {

@@ -219,30 +219,56 @@ static int softgpu_walk_ppgtt(struct softgpu_engine *engine, struct softgpu_tlb_
 				 walk->writable && entry & GHYVI_ENTRY_WRITE);
 }
 
-u32 softgpu_contiguous(struct softgpu_engine *engine, u64 address, const u8 *pointer, u32 bytes,
-		       bool write)
+/*
+ * Get the page that follows PPGTT address @address by @pages, if it has data, may be accessed so,
+ * and is in the same region, whose tables have just been walked. Returns NULL otherwise.
+ */
+static u8 *softgpu_page_behind(struct softgpu_engine *engine, u64 address, unsigned int pages,
+			       bool write)
 {
 	u64 page = (address & engine->ppgtt_mask) >> GHYVI_PAGE_SHIFT,
 	    region = page / GHYVI_ENTRIES;
-	u64 number = page % GHYVI_ENTRIES + 1, entry, hpa;
+	u64 number = page % GHYVI_ENTRIES + pages, entry, hpa;
 	const struct softgpu_walk_entry *walk =
 		&engine->walks[softgpu_tlb_index(region, SOFTGPU_WALKS)];
-	u32 done = GHYVI_PAGE_BYTES - (address & (GHYVI_PAGE_BYTES - 1));
 
 	lockdep_assert_held(&engine->access);
-	if (walk->region != region || walk->epoch != engine->epoch || (write && !walk->writable))
-		return min(done, bytes);
-	if (write && READ_ONCE(engine->client->logging))
-		return min(done, bytes); /* softgpu_map() logs each page */
-	for (; done < bytes && number < GHYVI_ENTRIES; done += GHYVI_PAGE_BYTES, number++) {
-		entry = softgpu_walk_entry(walk, number);
-		if (!(entry & GHYVI_ENTRY_PRESENT) || (write && !(entry & GHYVI_ENTRY_WRITE)) ||
-		    softgpu_entry_page(engine, entry, &hpa) ||
-		    phys_to_virt(hpa) != (void *)(pointer + done) ||
-		    softgpu_owns(engine, hpa) != GHYVI_PAGE_DATA)
+	if (number >= GHYVI_ENTRIES || walk->region != region || walk->epoch != engine->epoch)
+		return NULL;
+	/* softgpu_map() logs each page. */
+	if (write && (!walk->writable || READ_ONCE(engine->client->logging)))
+		return NULL;
+	entry = softgpu_walk_entry(walk, number);
+	if (!(entry & GHYVI_ENTRY_PRESENT) || (write && !(entry & GHYVI_ENTRY_WRITE)) ||
+	    softgpu_entry_page(engine, entry, &hpa) || softgpu_owns(engine, hpa) != GHYVI_PAGE_DATA)
+		return NULL;
+	return phys_to_virt(hpa);
+}
+
+u32 softgpu_contiguous(struct softgpu_engine *engine, u64 address, const u8 *pointer, u32 bytes,
+		       bool write)
+{
+	const u8 *page = pointer - (address & (GHYVI_PAGE_BYTES - 1));
+	unsigned int pages = 1;
+
+	while (pages * GHYVI_PAGE_BYTES - (pointer - page) < bytes &&
+	       softgpu_page_behind(engine, address, pages, write) ==
+		       page + pages * GHYVI_PAGE_BYTES)
+		pages++;
+	return min_t(u32, pages * GHYVI_PAGE_BYTES - (pointer - page), bytes);
+}
+
+unsigned int softgpu_pages_behind(struct softgpu_engine *engine, u64 address, u8 **pointers,
+				  unsigned int pages, bool write)
+{
+	unsigned int count = 1;
+
+	for (; count < pages; count++) {
+		pointers[count] = softgpu_page_behind(engine, address, count, write);
+		if (!pointers[count])
 			break;
 	}
-	return min(done, bytes);
+	return count;
 }
 
 static int softgpu_walk_ggtt(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,

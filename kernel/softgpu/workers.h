@@ -69,10 +69,10 @@ struct softgpu_group *softgpu_group_create(size_t bytes);
  * @number: of the dispatch; set by softgpu_worker_translate()
  * @pages: how many pages the worker can take, 1 to SOFTGPU_FAULT_PAGES
  * @err: answer: 0, -EFAULT: not mapped, -EAGAIN: no dispatch is being executed
- * @generation: answer: generation of the client that @pointer belongs to
- * @count: answer: pages from @address on that are contiguous from @pointer on, 1 to @pages
- * @pointer: answer: the first page
- * @zeros: answer: the page reads as zeros; @pointer is not valid
+ * @generation: answer: generation of the client that @pointers belong to
+ * @count: answer: how many pages from @address on are translated, 1 to @pages
+ * @pointers: answer: these pages
+ * @zeros: answer: the page reads as zeros; its pointer is not valid
  * @drops: answer: stores have no effect
  */
 struct softgpu_worker_fault {
@@ -83,7 +83,7 @@ struct softgpu_worker_fault {
 	int err;
 	s64 generation;
 	unsigned int count;
-	u8 *pointer;
+	u8 *pointers[SOFTGPU_FAULT_PAGES];
 	bool zeros;
 	bool drops;
 };

@@ -24,8 +24,8 @@ static void *map(void *context, uint64_t address, enum eu_access access)
 		return NULL;
 	mutex_unlock(&unit->worker->insert);
 	if (!fault.drops)
-		return fault.zeros ? zeros : fault.pointer;
-	memcpy(sink, fault.zeros ? zeros : fault.pointer, sizeof(sink));
+		return fault.zeros ? zeros : fault.pointers[0];
+	memcpy(sink, fault.zeros ? zeros : fault.pointers[0], sizeof(sink));
 	return sink;
 }
 
