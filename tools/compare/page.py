@@ -289,11 +289,11 @@ def computing_levels(section):
 
 def computing_neighbour(section):
     yield ("kernel", "the other guest's work", "alone: P50, us", "P99, us", "wait for the engine, us", "beside it: P50, us", "P99, us",
-           "wait, us", "P99 over (2 x alone + one time slice)")
+           "wait, us", *(f"P99 over (2 x {base} + one time slice)" for base in section["beside"][0]["p99_over"]))
     for one in section["beside"]:
         keys = [f"{when}_{what}_us" for when in ("alone", "beside") for what in ("p50", "p99", "wait")]
         yield (f"`{one['kernel']}`", one["neighbour"], *(number(one[key]) for key in keys),
-               number(one["beside_p99_us"] / (2 * one["alone_p99_us"] + one["timeslice_us"])))
+               *map(number, one["p99_over"].values()))
 
 
 def compute(section):
